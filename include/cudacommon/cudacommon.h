@@ -1,0 +1,17 @@
+/* The whole library. */
+#ifndef CUDACOMMON_H
+#define CUDACOMMON_H
+
+#include <cudacommon/access.h>
+#include <cudacommon/cudacommon_config.h>
+#include <cudacommon/descriptor.h>
+#include <cudacommon/device.h>
+#include <cudacommon/image.h>
+#include <cudacommon/operations.h>
+#include <cudacommon/pixel.h>
+#include <cudacommon/region.h>
+#include <cudacommon/state.h>
+#include <cudacommon/status.h>
+#include <cudacommon/wrap.h>
+
+#endif

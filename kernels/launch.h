@@ -1,0 +1,30 @@
+/* What the kernels offer to the CUDA backend: each plans one launch and hands it over. Plain C, no CUDA header. */
+#ifndef CC_KERNELS_LAUNCH_H
+#define CC_KERNELS_LAUNCH_H
+
+#include "base/work.h"
+
+#include <cudacommon/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * How a kernel is started: `kernel` is the host symbol of a __global__ function, `arguments` point at its parameters.
+ * The backend passes this in, so that it alone talks to the driver.
+ */
+typedef struct cc__launcher {
+    cc_status (*launch)(const struct cc__launcher *launcher, const void *kernel, uint32_t grid_blocks,
+                        uint32_t block_threads, void **arguments);
+    int32_t multiprocessor_count;
+} cc__launcher;
+
+cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);
+cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

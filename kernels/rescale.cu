@@ -1,0 +1,437 @@
+#include "base/rows.h"
+#include "kernels/launch.h"
+#include "kernels/pixel_math.h"
+#include "kernels/tiles.h"
+
+#include <string.h>
+
+/*
+ * In each tile a thread loads 8 components before it needs the first, computes, and stores them. A piece of work is one
+ * component, or a pack of 4 side by side when both types have at most 4 bytes: one by one, small ones would take more
+ * loads and stores than a multiprocessor can issue.
+ */
+#define COMPONENTS 8
+#define TILE_COMPONENTS_LOG2 11
+#define TILE_COMPONENTS (COMPONENTS * CC__BLOCK_THREADS)
+#define PACK 4
+#define PACK_LOG2 2
+
+typedef struct cc__rescale_plan {
+    unsigned char *destination; /* the first component of the first row */
+    const unsigned char *source;
+    int64_t length;  /* components of a row */
+    int64_t step[2]; /* bytes to the next component; [0] is the destination's */
+    double scale;
+    double shift;
+    cc_pixel_type destination_type;
+    cc_pixel_type source_type;
+    int32_t is_cast; /* nothing to compute: see cc__rescale_on_host */
+    int32_t before;  /* components that the first pack of each row has too many, so that packs are aligned */
+    cc__tiles tiles;
+} cc__rescale_plan;
+
+/* Which kernel, and what a piece of work is. */
+typedef enum cc__rescale_way {
+    RESCALE_PACKS,
+    RESCALE_SINGLES,
+    RESCALE_COMPLEX,
+    RESCALE_TRANSFER /* whole numbers of up to 64 bits, copied or clamped */
+} cc__rescale_way;
+
+/* Bit i of `inside` says whether component i of the piece exists. `pack` is a constant: 1 or PACK. */
+#define DEFINE_ACCESS(BITS)                                                                                            \
+    typedef struct __align__(PACK *BITS / 8) pack_of_##BITS                                                            \
+    {                                                                                                                  \
+        uint##BITS##_t value[PACK];                                                                                    \
+    }                                                                                                                  \
+    pack_of_##BITS;                                                                                                    \
+                                                                                                                       \
+    static __device__ inline void read_##BITS(const unsigned char *from, int32_t pack, uint32_t inside,                \
+                                              uint##BITS##_t *out)                                                     \
+    {                                                                                                                  \
+        if (pack == PACK && (inside & ((1 << PACK) - 1)) == (1 << PACK) - 1) {                                         \
+            pack_of_##BITS whole = *(const pack_of_##BITS *)from;                                                      \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < pack; i++)                                                                         \
+                out[i] = whole.value[i];                                                                               \
+        } else {                                                                                                       \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < pack; i++)                                                                         \
+                out[i] = (inside >> i & 1) != 0 ? ((const uint##BITS##_t *)from)[i] : 0;                               \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __device__ inline void write_##BITS(unsigned char *to, int32_t pack, uint32_t inside,                       \
+                                               const uint##BITS##_t *values)                                           \
+    {                                                                                                                  \
+        if (pack == PACK && (inside & ((1 << PACK) - 1)) == (1 << PACK) - 1) {                                         \
+            pack_of_##BITS whole;                                                                                      \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < pack; i++)                                                                         \
+                whole.value[i] = values[i];                                                                            \
+            *(pack_of_##BITS *)to = whole;                                                                             \
+        } else {                                                                                                       \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < pack; i++) {                                                                       \
+                if ((inside >> i & 1) != 0)                                                                            \
+                    ((uint##BITS##_t *)to)[i] = values[i];                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+DEFINE_ACCESS(8)
+DEFINE_ACCESS(16)
+DEFINE_ACCESS(32)
+DEFINE_ACCESS(64)
+
+/*
+ * Finds the pieces that a thread has in a tile: bytes from the first component of a span to each. Returns which of its
+ * components exist, a bit for each.
+ */
+static __device__ inline uint32_t locate(const cc__rescale_plan *plan, int64_t tile, int32_t pack, int32_t span,
+                                         int64_t out_offsets[COMPONENTS])
+{
+    const cc__tiles *tiles = &plan->tiles;
+    int32_t first_row;
+    int64_t first_piece;
+    cc__tiles_begin(tiles, tile, &first_row, &first_piece);
+    int64_t first_row_offset = cc__tiles_offset(tiles, span, first_row);
+    int64_t step = plan->step[span];
+    int32_t thread = (int32_t)threadIdx.x;
+
+    /* Counted from the tile's first component, those of the row begin at `low` and end before `high`. */
+    int64_t first = first_piece * pack - plan->before;
+    int32_t low = first < 0 ? (int32_t)-first : 0;
+    int32_t high = plan->length - first < TILE_COMPONENTS ? (int32_t)(plan->length - first) : TILE_COMPONENTS;
+
+    if (tiles->width_log2 == tiles->tile_log2) {
+        int64_t offset = first_row_offset + first * step + thread * pack * step;
+        CC__UNROLL
+        for (int32_t i = 0; i < COMPONENTS / pack; i++)
+            out_offsets[i] = offset + i * CC__BLOCK_THREADS * pack * step;
+        if (low == 0 && high == TILE_COMPONENTS)
+            return (1u << COMPONENTS) - 1;
+    }
+
+    uint32_t inside = 0;
+    CC__UNROLL
+    for (int32_t i = 0; i < COMPONENTS / pack; i++) {
+        int32_t in_tile = i * CC__BLOCK_THREADS + thread;
+        int32_t in_row = (in_tile & ((1 << tiles->width_log2) - 1)) * pack;
+        int32_t row = first_row + (in_tile >> tiles->width_log2);
+        if (tiles->width_log2 != tiles->tile_log2) {
+            int64_t row_offset = row == first_row ? first_row_offset : cc__tiles_offset(tiles, span, row);
+            out_offsets[i] = row_offset + (first + in_row) * step;
+        }
+        CC__UNROLL
+        for (int32_t j = 0; j < pack; j++) {
+            if (row < tiles->rows && in_row + j >= low && in_row + j < high)
+                inside |= 1u << (i * pack + j);
+        }
+    }
+    return inside;
+}
+
+#define LOAD_REAL(NAME, HOLDER, BITS)                                                                                  \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        uint##BITS##_t bits[COMPONENTS];                                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS / pack; i++)                                                                \
+            read_##BITS(plan->source + offsets[i], pack, inside >> (i * pack), bits + i * pack);                       \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++)                                                                       \
+            real[i] = cc__load_##NAME((HOLDER)bits[i]);                                                                \
+        break;                                                                                                         \
+    }
+
+#define LOAD_COMPLEX(NAME, PART, BITS)                                                                                 \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        uint##BITS##_t bits[2][COMPONENTS];                                                                            \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++) {                                                                     \
+            read_##BITS(plan->source + offsets[i], 1, inside >> i, &bits[0][i]);                                       \
+            read_##BITS(plan->source + offsets[i] + BITS / 8, 1, inside >> i, &bits[1][i]);                            \
+        }                                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++) {                                                                     \
+            real[i] = cc__load_##PART(bits[0][i]);                                                                     \
+            imaginary[i] = cc__load_##PART(bits[1][i]);                                                                \
+        }                                                                                                              \
+        break;                                                                                                         \
+    }
+
+#define STORE_REAL(NAME, HOLDER, BITS)                                                                                 \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        uint##BITS##_t bits[COMPONENTS];                                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++)                                                                       \
+            bits[i] = (uint##BITS##_t)cc__store_##NAME(real[i]);                                                       \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS / pack; i++)                                                                \
+            write_##BITS(plan->destination + offsets[i], pack, inside >> (i * pack), bits + i * pack);                 \
+        break;                                                                                                         \
+    }
+
+#define STORE_COMPLEX(NAME, PART, BITS)                                                                                \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++) {                                                                     \
+            uint##BITS##_t bits[2] = {cc__store_##PART(real[i]), cc__store_##PART(imaginary[i])};                      \
+            write_##BITS(plan->destination + offsets[i], 1, inside >> i, &bits[0]);                                    \
+            write_##BITS(plan->destination + offsets[i] + BITS / 8, 1, inside >> i, &bits[1]);                         \
+        }                                                                                                              \
+        break;
+
+/* The compiler drops the types that the constants `pack` and `has_imaginary` rule out. */
+static __device__ inline void load(const cc__rescale_plan *plan, int32_t pack, bool has_imaginary, uint32_t inside,
+                                   const int64_t *offsets, double *real, double *imaginary)
+{
+    switch ((int32_t)plan->source_type) {
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD_REAL)
+        CC__FOR_EACH_TYPE_OF_32_BITS(LOAD_REAL)
+    }
+    if (pack == 1) {
+        switch ((int32_t)plan->source_type) {
+            CC__FOR_EACH_TYPE_OF_64_BITS(LOAD_REAL)
+        }
+    }
+    if (has_imaginary) {
+        switch ((int32_t)plan->source_type) {
+            LOAD_COMPLEX(COMPLEX64, FLOAT32, 32)
+            LOAD_COMPLEX(COMPLEX128, FLOAT64, 64)
+        }
+    }
+}
+
+static __device__ inline void store(const cc__rescale_plan *plan, int32_t pack, bool has_imaginary, uint32_t inside,
+                                    const int64_t *offsets, const double *real, const double *imaginary)
+{
+    switch ((int32_t)plan->destination_type) {
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(STORE_REAL)
+        CC__FOR_EACH_TYPE_OF_32_BITS(STORE_REAL)
+    }
+    if (pack == 1) {
+        switch ((int32_t)plan->destination_type) {
+            CC__FOR_EACH_TYPE_OF_64_BITS(STORE_REAL)
+        }
+    }
+    if (has_imaginary) {
+        switch ((int32_t)plan->destination_type) {
+            STORE_COMPLEX(COMPLEX64, FLOAT32, 32)
+            STORE_COMPLEX(COMPLEX128, FLOAT64, 64)
+        }
+    }
+}
+
+static __device__ inline void rescale_tiles(const cc__rescale_plan *plan, int32_t pack, bool has_imaginary)
+{
+    for (int64_t tile = blockIdx.x; tile < plan->tiles.count; tile += gridDim.x) {
+        double real[COMPONENTS];
+        double imaginary[COMPONENTS];
+        int64_t offsets[COMPONENTS];
+        CC__UNROLL
+        for (int32_t i = 0; i < COMPONENTS; i++) {
+            real[i] = 0.0;
+            imaginary[i] = 0.0;
+        }
+        uint32_t inside = locate(plan, tile, pack, 1, offsets);
+        load(plan, pack, has_imaginary, inside, offsets, real, imaginary);
+        if (!plan->is_cast) {
+            CC__UNROLL
+            for (int32_t i = 0; i < COMPONENTS; i++) {
+                real[i] = cc__scale_and_shift(real[i], plan->scale, plan->shift);
+                /* That of a real value stays 0, not -0. */
+                if (plan->source_type == CC_PIXEL_COMPLEX64 || plan->source_type == CC_PIXEL_COMPLEX128)
+                    imaginary[i] *= plan->scale;
+            }
+        }
+        /* A complex value is 0 when both parts are. */
+        if (has_imaginary && plan->destination_type == CC_PIXEL_BOOL) {
+            CC__UNROLL
+            for (int32_t i = 0; i < COMPONENTS; i++)
+                real[i] = real[i] != 0.0 || imaginary[i] != 0.0 ? 1.0 : 0.0;
+        }
+        locate(plan, tile, pack, 0, offsets);
+        store(plan, pack, has_imaginary, inside, offsets, real, imaginary);
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) rescale_packs(const cc__rescale_plan plan)
+{
+    rescale_tiles(&plan, PACK, false);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) rescale_singles(const cc__rescale_plan plan)
+{
+    rescale_tiles(&plan, 1, false);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) rescale_complex(const cc__rescale_plan plan)
+{
+    rescale_tiles(&plan, 1, true);
+}
+
+#define TRANSFER(BITS, CONVERT)                                                                                        \
+    {                                                                                                                  \
+        uint##BITS##_t bits[COMPONENTS];                                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++)                                                                       \
+            read_##BITS(plan.source + from[i], 1, inside >> i, &bits[i]);                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < COMPONENTS; i++) {                                                                     \
+            uint##BITS##_t converted = (uint##BITS##_t)(CONVERT);                                                      \
+            write_##BITS(plan.destination + to[i], 1, inside >> i, &converted);                                        \
+        }                                                                                                              \
+        break;                                                                                                         \
+    }
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) transfer_whole_numbers(const cc__rescale_plan plan)
+{
+    for (int64_t tile = blockIdx.x; tile < plan.tiles.count; tile += gridDim.x) {
+        int64_t from[COMPONENTS];
+        int64_t to[COMPONENTS];
+        uint32_t inside = locate(&plan, tile, 1, 1, from);
+        locate(&plan, tile, 1, 0, to);
+        switch ((int32_t)plan.destination_type) {
+        case CC_PIXEL_UINT8:
+            TRANSFER(8, bits[i])
+        case CC_PIXEL_UINT16:
+            TRANSFER(16, bits[i])
+        case CC_PIXEL_UINT32:
+            TRANSFER(32, bits[i])
+        case CC_PIXEL_UINT64:
+            TRANSFER(64, plan.source_type == CC_PIXEL_INT64 ? cc__clamp_INT64_to_UINT64((int64_t)bits[i]) : bits[i])
+        case CC_PIXEL_INT64:
+            TRANSFER(64, cc__clamp_UINT64_to_INT64(bits[i]))
+        }
+    }
+}
+
+/* The unsigned integer of as many bytes; for 16 bytes, twice that of 8. */
+static cc_pixel_type holder_of(size_t size_bytes)
+{
+    switch (size_bytes) {
+    case 1:
+        return CC_PIXEL_UINT8;
+    case 2:
+        return CC_PIXEL_UINT16;
+    case 4:
+        return CC_PIXEL_UINT32;
+    default:
+        return CC_PIXEL_UINT64;
+    }
+}
+
+static bool is_complex(cc_pixel_type type)
+{
+    return type == CC_PIXEL_COMPLEX64 || type == CC_PIXEL_COMPLEX128;
+}
+
+/* How many components before the first one a pack must begin to be aligned in both spans and all rows; -1: it cannot.
+ */
+static int32_t components_before_pack(const cc__rescale *work, const cc__rows *rows)
+{
+    const uintptr_t address[2] = {(uintptr_t)work->destination.data, (uintptr_t)work->source.data};
+    const int64_t size[2] = {(int64_t)cc_pixel_type_size_bytes(work->destination_type),
+                             (int64_t)cc_pixel_type_size_bytes(work->source_type)};
+    for (int32_t span = 0; span < 2; span++) {
+        if (size[span] > 4 || rows->step[span] != size[span])
+            return -1;
+        for (int32_t i = 0; i < rows->axes; i++) {
+            if (rows->stride[span][i] % (PACK * size[span]) != 0)
+                return -1;
+        }
+    }
+    int32_t before = (int32_t)(address[0] / (uintptr_t)size[0] % PACK);
+    return before == (int32_t)(address[1] / (uintptr_t)size[1] % PACK) ? before : -1;
+}
+
+static cc__rescale_way plan_rescale(const cc__rescale *work, cc__rescale_plan *plan, cc__rows *rows)
+{
+    int64_t components = work->components;
+    size_t size_bytes = cc_pixel_type_size_bytes(work->source_type);
+    bool is_64_bits = (work->destination_type == CC_PIXEL_UINT64 && work->source_type == CC_PIXEL_INT64) ||
+                      (work->destination_type == CC_PIXEL_INT64 && work->source_type == CC_PIXEL_UINT64);
+    cc__rescale_way way;
+
+    memset(plan, 0, sizeof *plan);
+    plan->scale = work->scale;
+    plan->shift = work->shift;
+    plan->destination_type = work->destination_type;
+    plan->source_type = work->source_type;
+    plan->is_cast = work->scale == 1.0 && work->shift == 0.0;
+    if (plan->is_cast && work->destination_type == work->source_type) {
+        plan->destination_type = holder_of(size_bytes);
+        plan->source_type = plan->destination_type;
+        if (size_bytes == 16)
+            components *= 2;
+        way = RESCALE_TRANSFER;
+    } else if (plan->is_cast && is_64_bits) {
+        way = RESCALE_TRANSFER;
+    } else if (is_complex(work->destination_type) || is_complex(work->source_type)) {
+        way = RESCALE_COMPLEX;
+    } else {
+        way = RESCALE_SINGLES;
+    }
+
+    cc__rows_plan(CC__ROWS_OF_ELEMENTS, components, (int64_t)cc_pixel_type_size_bytes(plan->destination_type),
+                  (int64_t)cc_pixel_type_size_bytes(plan->source_type), work->size, work->destination.stride,
+                  work->source.stride, rows);
+    if (way == RESCALE_SINGLES) {
+        int32_t before = components_before_pack(work, rows);
+        if (before >= 0) {
+            plan->before = before;
+            way = RESCALE_PACKS;
+        }
+    }
+    plan->length = rows->length;
+    plan->step[0] = rows->step[0];
+    plan->step[1] = rows->step[1];
+    return way;
+}
+
+static const void *rescale_kernel(cc__rescale_way way)
+{
+    switch (way) {
+    case RESCALE_PACKS:
+        return (const void *)rescale_packs;
+    case RESCALE_SINGLES:
+        return (const void *)rescale_singles;
+    case RESCALE_COMPLEX:
+        return (const void *)rescale_complex;
+    case RESCALE_TRANSFER:
+        return (const void *)transfer_whole_numbers;
+    }
+    return NULL;
+}
+
+static cc_status launch_rows(cc__rescale_plan *plan, cc__rescale_way way, cc__rows rows, unsigned char *destination,
+                             const unsigned char *source, const cc__launcher *launcher)
+{
+    int32_t pack_log2 = way == RESCALE_PACKS ? PACK_LOG2 : 0;
+    int64_t pieces = ((rows.length + plan->before - 1) >> pack_log2) + 1;
+    if (!cc__tiles_plan(&rows, pieces, TILE_COMPONENTS_LOG2 - pack_log2, &plan->tiles)) {
+        cc__rows rest;
+        int64_t offset[2];
+        cc__rows_split(&rows, &rest, offset);
+        cc_status status = launch_rows(plan, way, rows, destination, source, launcher);
+        return status == CC_OK ? launch_rows(plan, way, rest, destination + offset[0], source + offset[1], launcher)
+                               : status;
+    }
+    plan->destination = destination;
+    plan->source = source;
+    void *arguments[] = {plan};
+    return launcher->launch(launcher, rescale_kernel(way),
+                            cc__tiles_blocks(&plan->tiles, launcher->multiprocessor_count), CC__BLOCK_THREADS,
+                            arguments);
+}
+
+cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher)
+{
+    cc__rescale_plan plan;
+    cc__rows rows;
+    cc__rescale_way way = plan_rescale(work, &plan, &rows);
+    if (plan.is_cast && work->destination.data == work->source.data)
+        return CC_OK;
+    return launch_rows(&plan, way, rows, work->destination.data, work->source.data, launcher);
+}

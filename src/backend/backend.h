@@ -1,0 +1,106 @@
+/* The table of operations that a kind of device offers, and which one is behind the library. */
+#ifndef CC_BACKEND_BACKEND_H
+#define CC_BACKEND_BACKEND_H
+
+#include "base/work.h"
+
+#include <cudacommon/device.h>
+#include <cudacommon/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most devices a backend may have: a set of places fits in 64 bits with room for two more sources. */
+#define CC__MAX_DEVICES 61
+
+typedef struct cc__backend cc__backend;
+typedef struct cc__event cc__event; /* the backend's own; belongs to one device */
+
+/*
+ * Every operation that can fail returns CC_OK, CC_ERROR_DEVICE, or the narrower status named beside it, with the
+ * message set; it may return CC_ERROR_FORKED at any time. None changes the caller's current device or pending CUDA
+ * error. Nothing blocks the host unless it says so. Devices are checked by the caller. Any thread may call any
+ * operation. During process exit, operations that free return CC_OK and do nothing.
+ */
+struct cc__backend {
+    const char *name;
+    void *state;
+    int32_t device_count;
+
+    /* The device current on the calling thread; creates no context. */
+    cc_status (*current_device)(cc__backend *self, int32_t *out_device);
+
+    /* Uninitialised memory, usable in `stream` at once; OUT_OF_DEVICE_MEMORY. Freed in stream order. */
+    cc_status (*allocate)(cc__backend *self, int32_t device, cc_stream stream, size_t size_bytes, void **out_memory);
+    cc_status (*free)(cc__backend *self, int32_t device, cc_stream stream, void *memory);
+
+    /* Page-locks host memory for fast asynchronous copies. A refusal costs speed only. */
+    cc_status (*host_register)(cc__backend *self, void *memory, size_t size_bytes);
+    cc_status (*host_unregister)(cc__backend *self, void *memory);
+
+    /* Which device the memory belongs to; CC_ERROR_POINTER when it is not device memory. */
+    cc_status (*memory_device)(cc__backend *self, const void *memory, int32_t *out_device);
+
+    /* Whether `to` can copy from `from` without going through the host. */
+    bool (*has_peer_access)(cc__backend *self, int32_t to, int32_t from);
+
+    /* Streams of the library's own: they do not synchronise with the legacy default stream. */
+    cc_status (*stream_create)(cc__backend *self, int32_t device, cc_stream *out_stream);
+    void (*stream_destroy)(cc__backend *self, int32_t device, cc_stream stream);          /* after its work is done */
+    cc_status (*stream_synchronize)(cc__backend *self, int32_t device, cc_stream stream); /* blocks; CC_ERROR_CAPTURE */
+    cc_status (*stream_is_capturing)(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
+
+    /* An event marks a point in a stream. One that was never recorded counts as complete. */
+    cc_status (*event_create)(cc__backend *self, int32_t device, cc__event **out_event);
+    void (*event_destroy)(cc__backend *self, int32_t device, cc__event *event);
+    cc_status (*event_record)(cc__backend *self, int32_t device, cc__event *event, cc_stream stream);
+    cc_status (*event_is_complete)(cc__backend *self, int32_t device, cc__event *event, bool *out_complete);
+    cc_status (*event_synchronize)(cc__backend *self, int32_t device, cc__event *event); /* blocks */
+    /* `stream` of `device` waits for the event, which may be another device's. */
+    cc_status (*stream_wait)(cc__backend *self, int32_t device, cc_stream stream, cc__event *event);
+
+    /*
+     * Work queued in `stream` of `device`. copy: between host and device, or devices; each side is host memory or
+     * memory of any device. Blocks only while pageable host memory is copied. fill, rescale: memory of `device`.
+     */
+    cc_status (*copy)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work);
+    cc_status (*fill)(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
+    cc_status (*rescale)(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+
+    /*
+     * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which copy
+     * engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.
+     */
+    cc_status (*copy_boxes)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works, int32_t count);
+
+    /* A number that the stream shares with no other of the process, also after it is destroyed; 0 when there is none. */
+    uint64_t (*stream_id)(cc__backend *self, int32_t device, cc_stream stream);
+
+    /* Bytes of the device's memory. Creates no context. UNSUPPORTED where that cannot be asked. */
+    cc_status (*memory_info)(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes);
+
+    /* Gives memory that is kept for reuse back to the driver, down to this many bytes. */
+    cc_status (*trim)(cc__backend *self, int32_t device, size_t keep_bytes);
+
+    /* A named range on the calling thread, for a profiler to show; they nest. Nothing without a profiler. */
+    void (*range_push)(cc__backend *self, const char *name);
+    void (*range_pop)(cc__backend *self);
+};
+
+/* The backend of this process, chosen on the first call: see cc_device_backend_name(). Never NULL. */
+cc__backend *cc__backend_get(void);
+
+/* CC_OK when `device` is one of the backend's; else NO_DEVICE (there are none) or INVALID_DEVICE, naming `function`. */
+cc_status cc__backend_check_device(cc__backend *backend, const char *function, int32_t device);
+
+/* For tests: puts another in its place, NULL for the first choice again. No image may be alive. */
+void cc__backend_set(cc__backend *backend);
+
+/* The kinds. cc__backend_none has no devices. The others return NULL when they cannot be had. */
+cc__backend *cc__backend_none(void);
+cc__backend *cc__backend_emulated_create(int32_t device_count);
+void cc__backend_emulated_destroy(cc__backend *backend);
+cc__backend *cc__backend_cuda(
+    void); /* NULL in a build without CUDA; with device_count 0 when there is no driver or GPU */
+
+#endif

@@ -1,0 +1,39 @@
+#include "backend/cuda_internal.h"
+
+#include <pthread.h>
+
+static cc__backend backend = {
+    .name = "cuda",
+    .current_device = cc__cuda_current_device,
+    .allocate = cc__cuda_allocate,
+    .free = cc__cuda_free,
+    .host_register = cc__cuda_host_register,
+    .host_unregister = cc__cuda_host_unregister,
+    .memory_device = cc__cuda_memory_device,
+    .has_peer_access = cc__cuda_has_peer_access,
+    .stream_create = cc__cuda_stream_create,
+    .stream_destroy = cc__cuda_stream_destroy,
+    .stream_synchronize = cc__cuda_stream_synchronize,
+    .stream_is_capturing = cc__cuda_stream_is_capturing,
+    .event_create = cc__cuda_event_create,
+    .event_destroy = cc__cuda_event_destroy,
+    .event_record = cc__cuda_event_record,
+    .event_is_complete = cc__cuda_event_is_complete,
+    .event_synchronize = cc__cuda_event_synchronize,
+    .stream_wait = cc__cuda_stream_wait,
+    .copy = cc__cuda_copy,
+    .fill = cc__cuda_fill,
+    .rescale = cc__cuda_rescale,
+};
+
+static void start(void)
+{
+    cc__cuda_start(&backend);
+}
+
+cc__backend *cc__backend_cuda(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start);
+    return &backend;
+}

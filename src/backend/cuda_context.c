@@ -1,0 +1,255 @@
+#include "backend/cuda_context.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+static cc__cuda_device devices[CC__MAX_DEVICES];
+
+static atomic_bool started;
+static atomic_bool forked;
+static atomic_bool ending;
+
+static void note_fork(void)
+{
+    if (atomic_load(&started))
+        atomic_store(&forked, true);
+}
+
+static void note_end(void)
+{
+    atomic_store(&ending, true);
+}
+
+static bool describe_device(cc__cuda_device *device, int32_t ordinal)
+{
+    int multiprocessors = 0;
+    int max_pitch = 0;
+    int pools = 0;
+    device->ordinal = ordinal;
+    if (pthread_mutex_init(&device->lock, NULL) != 0 ||
+        cc__driver.cuDeviceGet(&device->handle, ordinal) != CUDA_SUCCESS ||
+        cc__driver.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device->handle) !=
+            CUDA_SUCCESS ||
+        cc__driver.cuDeviceGetAttribute(&max_pitch, CU_DEVICE_ATTRIBUTE_MAX_PITCH, device->handle) != CUDA_SUCCESS ||
+        cc__driver.cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device->handle) !=
+            CUDA_SUCCESS)
+        return false;
+    device->multiprocessor_count = multiprocessors;
+    device->max_pitch_bytes = max_pitch;
+    device->has_pools = pools != 0;
+    return true;
+}
+
+static int32_t start(void)
+{
+    /* The child handler comes before the driver, so that no fork falls between them. */
+    if (!cc__driver_load() || pthread_atfork(NULL, NULL, note_fork) != 0)
+        return 0;
+    atomic_store(&started, true);
+
+    /* Kernels need a driver of the toolkit's major version or later. */
+    int version = 0;
+    int count = 0;
+    if (cc__driver.cuDriverGetVersion(&version) != CUDA_SUCCESS || version / 1000 < CUDA_VERSION / 1000 ||
+        cc__driver.cuInit(0) != CUDA_SUCCESS || cc__driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
+        return 0;
+    if (count > CC__MAX_DEVICES)
+        count = CC__MAX_DEVICES;
+    for (int32_t device = 0; device < count; device++) {
+        if (!describe_device(&devices[device], device))
+            return 0;
+    }
+    /* Registered after the driver's own handlers, and so run before them. */
+    if (atexit(note_end) != 0)
+        return 0;
+    return count;
+}
+
+void cc__cuda_start(cc__backend *self)
+{
+    self->state = devices;
+    self->device_count = start();
+}
+
+cc__cuda_device *cc__cuda_device_at(const cc__backend *self, int32_t device)
+{
+    return (cc__cuda_device *)self->state + device;
+}
+
+cc_status cc__cuda_usable(void)
+{
+    if (atomic_load(&forked))
+        return cc__fail(CC_ERROR_FORKED, "CUDA was started before fork() and does not work in the child; first use "
+                                         "the device after fork()");
+    if (atomic_load(&ending))
+        return cc__fail(CC_ERROR_DEVICE, "the process is ending, the device is no longer used");
+    return CC_OK;
+}
+
+bool cc__cuda_is_over(void)
+{
+    return atomic_load(&forked) || atomic_load(&ending);
+}
+
+static CUresult retain_context(cc__cuda_device *device, CUcontext *out_context)
+{
+    CUcontext context = atomic_load(&device->context);
+    CUresult result = CUDA_SUCCESS;
+    if (context == NULL) {
+        pthread_mutex_lock(&device->lock);
+        context = atomic_load(&device->context);
+        if (context == NULL) {
+            result = cc__driver.cuDevicePrimaryCtxRetain(&context, device->handle);
+            if (result == CUDA_SUCCESS)
+                atomic_store(&device->context, context);
+        }
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (result == CUDA_SUCCESS)
+        *out_context = context;
+    return result;
+}
+
+static void restore_capture_mode(const cc__cuda_guard *guard)
+{
+    CUstreamCaptureMode mode = guard->capture_mode;
+    if (guard->is_relaxed)
+        cc__driver.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+static CUresult enter(cc__cuda_device *device, cc__cuda_guard *out_guard, const char **out_function)
+{
+    cc__cuda_guard guard = {device, false, CU_STREAM_CAPTURE_MODE_RELAXED};
+    guard.is_relaxed = cc__driver.cuThreadExchangeStreamCaptureMode(&guard.capture_mode) == CUDA_SUCCESS;
+
+    CUcontext context = NULL;
+    *out_function = "cuDevicePrimaryCtxRetain";
+    CUresult result = retain_context(device, &context);
+    if (result == CUDA_SUCCESS) {
+        *out_function = "cuCtxPushCurrent";
+        result = cc__driver.cuCtxPushCurrent(context);
+    }
+    if (result == CUDA_SUCCESS)
+        *out_guard = guard;
+    else
+        restore_capture_mode(&guard);
+    return result;
+}
+
+cc_status cc__cuda_enter(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard)
+{
+    cc_status status = cc__cuda_usable();
+    if (status != CC_OK)
+        return status;
+    const char *function = NULL;
+    CUresult result = enter(cc__cuda_device_at(self, device), out_guard, &function);
+    return cc__driver_status(result, function, device);
+}
+
+CUresult cc__cuda_enter_to_free(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard)
+{
+    const char *function = NULL;
+    return enter(cc__cuda_device_at(self, device), out_guard, &function);
+}
+
+void cc__cuda_leave(const cc__cuda_guard *guard)
+{
+    CUcontext context = NULL;
+    cc__driver.cuCtxPopCurrent(&context);
+    restore_capture_mode(guard);
+}
+
+/*
+ * cudaSetDevice makes the device's context current (from CUDA 12 on), whichever copy of the runtime the caller uses;
+ * a thread that has set nothing uses device 0. Asking our own runtime would tell nothing about the caller's.
+ */
+cc_status cc__cuda_current_device(cc__backend *self, int32_t *out_device)
+{
+    cc_status status = cc__cuda_usable();
+    if (status != CC_OK)
+        return status;
+    CUcontext context = NULL;
+    CUdevice handle = 0;
+    status = CC__CU(-1, cuCtxGetCurrent, &context);
+    if (status != CC_OK)
+        return status;
+    if (context == NULL) {
+        *out_device = 0;
+        return CC_OK;
+    }
+    status = CC__CU(-1, cuCtxGetDevice, &handle);
+    if (status != CC_OK)
+        return status;
+    for (int32_t device = 0; device < self->device_count; device++) {
+        if (cc__cuda_device_at(self, device)->handle == handle) {
+            *out_device = device;
+            return CC_OK;
+        }
+    }
+    return cc__fail(CC_ERROR_DEVICE, "cuCtxGetDevice: the current device is none of the %d that are in use",
+                    (int)self->device_count);
+}
+
+cc_status cc__cuda_any_device(cc__backend *self, int32_t *out_device)
+{
+    for (int32_t device = 0; device < self->device_count; device++) {
+        if (atomic_load(&cc__cuda_device_at(self, device)->context) != NULL) {
+            *out_device = device;
+            return CC_OK;
+        }
+    }
+    return cc__cuda_current_device(self, out_device);
+}
+
+cc_status cc__cuda_context_of(const cc__backend *self, int32_t device, CUcontext *out_context)
+{
+    CUresult result = retain_context(cc__cuda_device_at(self, device), out_context);
+    return cc__driver_status(result, "cuDevicePrimaryCtxRetain", device);
+}
+
+bool cc__cuda_has_peer_access(cc__backend *self, int32_t to, int32_t from)
+{
+    if (to == from)
+        return true;
+    cc__cuda_device *device = cc__cuda_device_at(self, to);
+    unsigned char state = atomic_load(&device->peer[from]);
+    if ((state & CC__CUDA_PEER_KNOWN) == 0) {
+        int can = 0;
+        if (cc__cuda_is_over() || cc__driver.cuDeviceCanAccessPeer(
+                                      &can, device->handle, cc__cuda_device_at(self, from)->handle) != CUDA_SUCCESS)
+            return false;
+        state = (unsigned char)(CC__CUDA_PEER_KNOWN | (can != 0 ? CC__CUDA_PEER_CAN : 0u));
+        atomic_fetch_or(&device->peer[from], state);
+    }
+    return (state & CC__CUDA_PEER_CAN) != 0;
+}
+
+/*
+ * Opens our pool, which concerns nobody else. cuCtxEnablePeerAccess would make the caller's own attempt to enable it
+ * fail, so that is only for devices without pools.
+ */
+void cc__cuda_enable_access(cc__backend *self, const cc__cuda_guard *guard, int32_t other)
+{
+    cc__cuda_device *device = guard->device;
+    cc__cuda_device *owner = cc__cuda_device_at(self, other);
+    if (device == owner || (atomic_load(&device->peer[other]) & CC__CUDA_PEER_ENABLED) != 0 ||
+        !cc__cuda_has_peer_access(self, device->ordinal, other))
+        return;
+    if (owner->has_pools) {
+        CUmemoryPool pool = atomic_load(&owner->pool);
+        if (pool == NULL)
+            return;
+        CUmemAccessDesc access = {0};
+        access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        access.location.id = device->ordinal;
+        access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        cc__driver.cuMemPoolSetAccess(pool, &access, 1);
+    } else {
+        CUcontext context = atomic_load(&owner->context);
+        if (context == NULL)
+            return;
+        cc__driver.cuCtxEnablePeerAccess(context, 0);
+    }
+    atomic_fetch_or(&device->peer[other], (unsigned char)CC__CUDA_PEER_ENABLED);
+}

@@ -1,0 +1,61 @@
+#include "backend/cuda_driver.h"
+
+#include "base/error.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#define SYMBOL_TEXT(name) #name
+#define SYMBOL(name) {SYMBOL_TEXT(name), offsetof(cc__driver_table, name)},
+
+cc__driver_table cc__driver;
+
+static const struct {
+    const char *name;
+    size_t offset;
+} symbols[] = {CC__DRIVER_FUNCTIONS(SYMBOL)};
+
+bool cc__driver_load(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *address = dlsym(library, symbols[i].name);
+        if (address == NULL)
+            return false;
+        /* ISO C has no conversion from an object pointer to a function pointer. */
+        memcpy((unsigned char *)&cc__driver + symbols[i].offset, &address, sizeof address);
+    }
+    return true;
+}
+
+static cc_status meaning(CUresult result)
+{
+    if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+        return CC_ERROR_CAPTURE;
+    if (result == CUDA_ERROR_INVALID_DEVICE)
+        return CC_ERROR_INVALID_DEVICE;
+    return CC_ERROR_DEVICE;
+}
+
+cc_status cc__driver_status(CUresult result, const char *function, int32_t device)
+{
+    if (result == CUDA_SUCCESS)
+        return CC_OK;
+    const char *text = NULL;
+    if (cc__driver.cuGetErrorString(result, &text) != CUDA_SUCCESS || text == NULL)
+        text = "unknown error";
+    if (device < 0)
+        return cc__fail_native(meaning(result), (int32_t)result, "%s: %s (%d)", function, text, (int)result);
+    return cc__fail_native(meaning(result), (int32_t)result, "%s: %s (%d), device %d", function, text, (int)result,
+                           (int)device);
+}
+
+cc_status cc__driver_free_status(CUresult result, const char *function, int32_t device)
+{
+    if (result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        return CC_OK;
+    return cc__driver_status(result, function, device);
+}

@@ -1,0 +1,182 @@
+/* What can be queued in a stream of the emulated device: copies, fills, rescales and host functions. */
+#include "backend/emulated_state.h"
+#include "base/checked.h"
+
+#include <cudacommon/pixel.h>
+#include <stdlib.h>
+
+/* The bytes from the first of the box to the last. False when there are none, or they are not in the address space. */
+static bool span_bytes(const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                       size_t *out_bytes)
+{
+    int64_t bytes = pixel_bytes;
+    if (!span->data || pixel_bytes <= 0)
+        return false;
+    for (int axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+        int64_t reach = 0;
+        if (size[axis] <= 0 || (size[axis] > 1 && span->stride[axis] < 0))
+            return false;
+        if (!cc__checked_multiply(size[axis] - 1, span->stride[axis], &reach))
+            return false;
+        if (!cc__checked_add(bytes, reach, &bytes))
+            return false;
+    }
+    if ((uint64_t)bytes > UINTPTR_MAX - (uintptr_t)span->data)
+        return false;
+    *out_bytes = (size_t)bytes;
+    return true;
+}
+
+/* The block that holds the whole box; NULL: host memory that is not registered. */
+static cc_status find_block(cc__emulated *emulated, const char *operation, const char *side, const cc__span *span,
+                            const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes, cc__block **out_block)
+{
+    size_t bytes = 0;
+    if (!span_bytes(span, size, pixel_bytes, &bytes))
+        return CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE,
+                                   "%s: %s = %p, must be a box of memory with sizes > 0 and strides >= 0", operation,
+                                   side, (void *)span->data);
+    cc__block *block = cc__emulated_block_at(emulated, span->data, bytes);
+    if (block) {
+        const uintptr_t first = (uintptr_t)span->data - (uintptr_t)block->data;
+        if (span->data < block->data || bytes > block->size_bytes - first)
+            return CC__EMULATED_REFUSE(
+                CC__NATIVE_INVALID_VALUE, "%s: %s = %p of %zu bytes, must not cross the border of %s", operation, side,
+                (void *)span->data, bytes, block->device == CC_PLACE_HOST ? "registered memory" : "an allocation");
+        if (block->freed_at)
+            return CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE, "%s: %s = %p, must not be freed already", operation,
+                                       side, (void *)span->data);
+    }
+    *out_block = block;
+    return CC_OK;
+}
+
+static cc_status find_block_of_device(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
+                                      const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                                      cc__block **out_block)
+{
+    cc_status status = find_block(emulated, operation, side, span, size, pixel_bytes, out_block);
+    if (status == CC_OK && (!*out_block || (*out_block)->device != device))
+        status = CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE, "%s: %s = %p, must be memory of device %d", operation,
+                                     side, (void *)span->data, (int)device);
+    return status;
+}
+
+static cc_status queue_copy(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__copy *work)
+{
+    cc__stream *stream = NULL;
+    cc__block *to = NULL;
+    cc__block *from = NULL;
+    cc_status status = cc__emulated_find_open_stream(emulated, "copy", device, handle, &stream);
+    if (status == CC_OK)
+        status = find_block(emulated, "copy", "destination", &work->destination, work->size, work->pixel_bytes, &to);
+    if (status == CC_OK)
+        status = find_block(emulated, "copy", "source", &work->source, work->size, work->pixel_bytes, &from);
+    if (status != CC_OK)
+        return status;
+    if ((!to || to->device == CC_PLACE_HOST) && (!from || from->device == CC_PLACE_HOST))
+        return CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE,
+                                   "copy: destination = %p and source = %p, one must be device memory",
+                                   (void *)work->destination.data, (void *)work->source.data);
+
+    const bool is_late = to && from;
+    cc__task *task = cc__emulated_create_task(CC__TASK_COPY, !is_late);
+    if (!task)
+        return cc__emulated_no_memory("copy");
+    task->work.copy = *work;
+    task->block_ids[0] = to ? to->id : 0;
+    task->block_ids[1] = from ? from->id : 0;
+    cc__mark *mark = cc__emulated_retain_mark(task->mark);
+    cc__emulated_queue(stream, task);
+    if (is_late)
+        return CC_OK;
+    cc__emulated_wait(emulated, mark);
+    cc__emulated_release_mark(mark);
+    return cc__emulated_check_not_lost(emulated, "copy", device);
+}
+
+cc_status cc__emulated_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, queue_copy(emulated, device, stream, work));
+}
+
+static cc_status queue_fill(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__fill *work)
+{
+    cc__stream *stream = NULL;
+    cc__block *to = NULL;
+    cc_status status = cc__emulated_find_open_stream(emulated, "fill", device, handle, &stream);
+    if (status == CC_OK)
+        status = find_block_of_device(emulated, "fill", "destination", device, &work->destination, work->size,
+                                      work->pixel_bytes, &to);
+    if (status != CC_OK)
+        return status;
+    cc__task *task = cc__emulated_create_task(CC__TASK_FILL, false);
+    if (!task)
+        return cc__emulated_no_memory("fill");
+    task->work.fill = *work;
+    task->block_ids[0] = to->id;
+    cc__emulated_queue(stream, task);
+    return CC_OK;
+}
+
+cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, queue_fill(emulated, device, stream, work));
+}
+
+static cc_status queue_rescale(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__rescale *work)
+{
+    cc__stream *stream = NULL;
+    cc__block *to = NULL;
+    cc__block *from = NULL;
+    const int64_t to_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    const int64_t from_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->source_type);
+    cc_status status = cc__emulated_find_open_stream(emulated, "rescale", device, handle, &stream);
+    if (status == CC_OK)
+        status = find_block_of_device(emulated, "rescale", "destination", device, &work->destination, work->size,
+                                      to_bytes, &to);
+    if (status == CC_OK)
+        status =
+            find_block_of_device(emulated, "rescale", "source", device, &work->source, work->size, from_bytes, &from);
+    if (status != CC_OK)
+        return status;
+    cc__task *task = cc__emulated_create_task(CC__TASK_RESCALE, false);
+    if (!task)
+        return cc__emulated_no_memory("rescale");
+    task->work.rescale = *work;
+    task->block_ids[0] = to->id;
+    task->block_ids[1] = from->id;
+    cc__emulated_queue(stream, task);
+    return CC_OK;
+}
+
+cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, queue_rescale(emulated, device, stream, work));
+}
+
+static cc_status queue_function(cc__emulated *emulated, int32_t device, cc_stream handle,
+                                cc__emulated_function function, void *argument)
+{
+    cc__stream *stream = NULL;
+    cc_status status = cc__emulated_find_open_stream(emulated, "launch", device, handle, &stream);
+    if (status != CC_OK)
+        return status;
+    cc__task *task = cc__emulated_create_task(CC__TASK_FUNCTION, false);
+    if (!task)
+        return cc__emulated_no_memory("launch");
+    task->work.function.call = function;
+    task->work.function.argument = argument;
+    cc__emulated_queue(stream, task);
+    return CC_OK;
+}
+
+cc_status cc__emulated_launch(cc__backend *backend, int32_t device, cc_stream stream, cc__emulated_function function,
+                              void *argument)
+{
+    cc__emulated *emulated = cc__emulated_lock(backend);
+    return cc__emulated_unlock(emulated, queue_function(emulated, device, stream, function, argument));
+}

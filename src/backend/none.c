@@ -1,0 +1,155 @@
+/* No devices at all. Callers check the device first, so these are reached only where no device is asked for. */
+#include "backend/backend.h"
+#include "base/error.h"
+
+static cc_status no_device(const char *operation)
+{
+    return cc__fail(CC_ERROR_NO_DEVICE, "%s: there are no devices", operation);
+}
+
+static cc_status none_current_device(cc__backend *self, int32_t *out_device)
+{
+    (void)self, (void)out_device;
+    return no_device("current_device");
+}
+
+static cc_status none_allocate(cc__backend *self, int32_t device, cc_stream stream, size_t size_bytes,
+                               void **out_memory)
+{
+    (void)self, (void)device, (void)stream, (void)size_bytes, (void)out_memory;
+    return no_device("allocate");
+}
+
+static cc_status none_free(cc__backend *self, int32_t device, cc_stream stream, void *memory)
+{
+    (void)self, (void)device, (void)stream, (void)memory;
+    return no_device("free");
+}
+
+static cc_status none_host_register(cc__backend *self, void *memory, size_t size_bytes)
+{
+    (void)self, (void)memory, (void)size_bytes;
+    return no_device("host_register");
+}
+
+static cc_status none_host_unregister(cc__backend *self, void *memory)
+{
+    (void)self, (void)memory;
+    return no_device("host_unregister");
+}
+
+static cc_status none_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
+{
+    (void)self, (void)memory, (void)out_device;
+    return no_device("memory_device");
+}
+
+static bool none_has_peer_access(cc__backend *self, int32_t to, int32_t from)
+{
+    (void)self, (void)to, (void)from;
+    return false;
+}
+
+static cc_status none_stream_create(cc__backend *self, int32_t device, cc_stream *out_stream)
+{
+    (void)self, (void)device, (void)out_stream;
+    return no_device("stream_create");
+}
+
+static void none_stream_destroy(cc__backend *self, int32_t device, cc_stream stream)
+{
+    (void)self, (void)device, (void)stream;
+}
+
+static cc_status none_stream_synchronize(cc__backend *self, int32_t device, cc_stream stream)
+{
+    (void)self, (void)device, (void)stream;
+    return no_device("stream_synchronize");
+}
+
+static cc_status none_stream_is_capturing(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing)
+{
+    (void)self, (void)device, (void)stream, (void)out_capturing;
+    return no_device("stream_is_capturing");
+}
+
+static cc_status none_event_create(cc__backend *self, int32_t device, cc__event **out_event)
+{
+    (void)self, (void)device, (void)out_event;
+    return no_device("event_create");
+}
+
+static void none_event_destroy(cc__backend *self, int32_t device, cc__event *event)
+{
+    (void)self, (void)device, (void)event;
+}
+
+static cc_status none_event_record(cc__backend *self, int32_t device, cc__event *event, cc_stream stream)
+{
+    (void)self, (void)device, (void)event, (void)stream;
+    return no_device("event_record");
+}
+
+static cc_status none_event_is_complete(cc__backend *self, int32_t device, cc__event *event, bool *out_complete)
+{
+    (void)self, (void)device, (void)event, (void)out_complete;
+    return no_device("event_is_complete");
+}
+
+static cc_status none_event_synchronize(cc__backend *self, int32_t device, cc__event *event)
+{
+    (void)self, (void)device, (void)event;
+    return no_device("event_synchronize");
+}
+
+static cc_status none_stream_wait(cc__backend *self, int32_t device, cc_stream stream, cc__event *event)
+{
+    (void)self, (void)device, (void)stream, (void)event;
+    return no_device("stream_wait");
+}
+
+static cc_status none_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("copy");
+}
+
+static cc_status none_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("fill");
+}
+
+static cc_status none_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("rescale");
+}
+
+cc__backend *cc__backend_none(void)
+{
+    static cc__backend none = {.name = "none",
+                               .state = NULL,
+                               .device_count = 0,
+                               .current_device = none_current_device,
+                               .allocate = none_allocate,
+                               .free = none_free,
+                               .host_register = none_host_register,
+                               .host_unregister = none_host_unregister,
+                               .memory_device = none_memory_device,
+                               .has_peer_access = none_has_peer_access,
+                               .stream_create = none_stream_create,
+                               .stream_destroy = none_stream_destroy,
+                               .stream_synchronize = none_stream_synchronize,
+                               .stream_is_capturing = none_stream_is_capturing,
+                               .event_create = none_event_create,
+                               .event_destroy = none_event_destroy,
+                               .event_record = none_event_record,
+                               .event_is_complete = none_event_is_complete,
+                               .event_synchronize = none_event_synchronize,
+                               .stream_wait = none_stream_wait,
+                               .copy = none_copy,
+                               .fill = none_fill,
+                               .rescale = none_rescale};
+    return &none;
+}

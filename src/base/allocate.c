@@ -1,0 +1,85 @@
+#include "base/allocate.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* From here on huge pages are worth asking for: below, the part of one that is not used would weigh too much. */
+#define HUGE_FROM_BYTES ((size_t)4 << 20)
+
+static _Atomic(cc__allocate_hook) hook;
+static atomic_long live;
+
+/* More than PTRDIFF_MAX bytes cannot be had: pointers into them would not subtract. */
+static bool is_refused(size_t size_bytes)
+{
+    cc__allocate_hook ask = atomic_load(&hook);
+    return size_bytes > PTRDIFF_MAX || (ask != NULL && ask(size_bytes));
+}
+
+static void *counted(void *memory)
+{
+    if (memory != NULL)
+        atomic_fetch_add(&live, 1);
+    return memory;
+}
+
+void *cc__allocate(size_t size_bytes)
+{
+    if (is_refused(size_bytes))
+        return NULL;
+    return counted(calloc(1, size_bytes > 0 ? size_bytes : 1));
+}
+
+void *cc__reallocate(void *memory, size_t size_bytes)
+{
+    if (memory == NULL)
+        return cc__allocate(size_bytes);
+    if (is_refused(size_bytes))
+        return NULL;
+    return realloc(memory, size_bytes > 0 ? size_bytes : 1);
+}
+
+void cc__free(void *memory)
+{
+    if (memory == NULL)
+        return;
+    free(memory);
+    atomic_fetch_sub(&live, 1);
+}
+
+void *cc__pages_allocate(size_t size_bytes)
+{
+    if (is_refused(size_bytes))
+        return NULL;
+    void *memory = mmap(NULL, size_bytes > 0 ? size_bytes : 1, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    /* A hint: refused where the kernel has no huge pages, and nothing is lost then. */
+    if (size_bytes >= HUGE_FROM_BYTES)
+        (void)madvise(memory, size_bytes, MADV_HUGEPAGE);
+#endif
+    return counted(memory);
+}
+
+void cc__pages_free(void *memory, size_t size_bytes)
+{
+    if (memory == NULL)
+        return;
+    (void)munmap(memory, size_bytes > 0 ? size_bytes : 1);
+    atomic_fetch_sub(&live, 1);
+}
+
+void cc__allocate_set_hook(cc__allocate_hook new_hook)
+{
+    atomic_store(&hook, new_hook);
+}
+
+long cc__allocations_live(void)
+{
+    return atomic_load(&live);
+}

@@ -1,0 +1,33 @@
+/* Boxes of pixels, counted from the first pixel of a buffer; always four axes, unused ones have start 0 and size 1. */
+#ifndef CC_BASE_BOX_H
+#define CC_BASE_BOX_H
+
+#include <cudacommon/region.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cc__box {
+    int64_t start[CC_MAX_DIMENSION]; /* >= 0 */
+    int64_t size[CC_MAX_DIMENSION];  /* >= 0; start + size does not overflow */
+} cc__box;
+
+/* The most boxes that are left of one when another is cut out of it: two for each axis. */
+#define CC__BOX_MAX_PIECES (2 * CC_MAX_DIMENSION)
+
+cc__box cc__box_of_size(const int64_t size[CC_MAX_DIMENSION]); /* at the start of the buffer */
+bool cc__box_is_empty(const cc__box *box);
+bool cc__box_equal(const cc__box *a, const cc__box *b);
+bool cc__box_overlaps(const cc__box *a, const cc__box *b);         /* false when one is empty */
+bool cc__box_contains(const cc__box *outer, const cc__box *inner); /* true when inner is empty */
+bool cc__box_intersect(const cc__box *a, const cc__box *b,
+                       cc__box *out);                         /* false, out untouched, when they share nothing */
+cc__box cc__box_bounding(const cc__box *a, const cc__box *b); /* the smallest that holds both, neither empty */
+int64_t cc__box_pixels(const cc__box *box);
+
+/* What is left of `box` without `hole`, as disjoint boxes with rows as long as possible. Returns how many. */
+int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pieces[CC__BOX_MAX_PIECES]);
+
+/* Whether two disjoint boxes together are one box; if so, that one. */
+bool cc__box_join(const cc__box *a, const cc__box *b, cc__box *out);
+
+#endif

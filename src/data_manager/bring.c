@@ -1,0 +1,67 @@
+/* Making pixels valid at a place: plan, execute, commit. */
+#include "base/error.h"
+#include "data_manager/internal.h"
+#include "data_manager/transfer.h"
+
+static cc__plan_topology topology_of(const cc__data_manager *manager, cc_place place)
+{
+    cc__plan_topology topology = {0};
+    cc__backend *backend = manager->backend;
+    if (place == CC_PLACE_HOST)
+        return topology;
+    for (int32_t device = 0; device < backend->device_count; ++device)
+        if (device != place && manager->devices[device].memory.pixels != NULL &&
+            backend->has_peer_access(backend, place, device))
+            topology.peers |= CC__SOURCE(device);
+    return topology;
+}
+
+cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *plan, const cc__box *box, cc_place place,
+                                   bool synchronizes)
+{
+    cc__transfer transfer;
+    cc_status status = cc__transfer_prepare(&transfer, manager, plan, box, place, synchronizes);
+    if (status != CC_OK)
+        return status;
+    pthread_mutex_unlock(&manager->lock);
+    status = cc__transfer_run(&transfer);
+    pthread_mutex_lock(&manager->lock);
+    return cc__transfer_finish(&transfer, status);
+}
+
+cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function, const cc__box *box, cc_place place,
+                                 bool reads, cc__plan_scope scope, bool synchronizes)
+{
+    const cc__site *site = cc__data_manager_site(manager, place);
+    const uint64_t box_bytes = (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
+    cc__plan plan;
+    cc_status status = CC_OK;
+    for (;;) {
+        cc__plan_init(&plan);
+        if (reads) {
+            const cc__plan_topology topology = topology_of(manager, place);
+            status = cc__plan_make(&manager->validity, box, place, scope, place, &topology, &plan);
+        }
+        if (status == CC_OK && plan.reads_undefined && scope == CC__PLAN_STALE)
+            status = cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", function);
+        if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
+            break;
+        const cc__box *filled = site->memory.pixels == NULL ? &manager->whole : box;
+        if (!cc__transfer_has_claim(manager, place, filled)) {
+            status = cc__data_manager_execute(manager, &plan, box, place, synchronizes);
+            break;
+        }
+        cc__plan_destroy(&plan);
+        cc__transfer_wait_for_claims(manager, place, filled);
+    }
+    if (status == CC_OK) {
+        uint64_t copied_bytes = 0;
+        for (int32_t i = 0; i < plan.count; ++i)
+            if (plan.steps[i].kind == CC__STEP_COPY)
+                copied_bytes += (uint64_t)(cc__box_pixels(&plan.steps[i].box) * manager->layout.pixel_bytes);
+        manager->counters.avoided_copies += copied_bytes == 0;
+        manager->counters.avoided_bytes += box_bytes - copied_bytes;
+    }
+    cc__plan_destroy(&plan);
+    return status;
+}

@@ -1,0 +1,291 @@
+#include "data_manager/data_manager.h"
+
+#include "base/allocate.h"
+#include "base/error.h"
+#include "data_manager/internal.h"
+#include "memory/transfer_streams.h"
+
+#include <string.h>
+
+/* Each data manager numbers its contents from a start of its own, so that no two ever share a number. */
+static _Atomic uint64_t next_generation_range = 1;
+
+static cc_status create(const cc__layout *layout, cc__sources sources, cc__data_manager **out_manager)
+{
+    cc__data_manager *manager = cc__allocate(sizeof *manager + (size_t)layout->pixel_bytes);
+    if (manager == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__data_manager_create: no memory for the handle");
+    manager->layout = *layout;
+    manager->whole = cc__box_of_size(layout->size);
+    const cc_status status = cc__validity_init(&manager->validity, &manager->whole, sources);
+    if (status != CC_OK) {
+        cc__free(manager);
+        return status;
+    }
+    atomic_init(&manager->references, 1);
+    pthread_mutex_init(&manager->lock, NULL);
+    pthread_cond_init(&manager->changed, NULL);
+    manager->constant_is_zero = true;
+    manager->generation = atomic_fetch_add(&next_generation_range, 1) << 32;
+    *out_manager = manager;
+    return CC_OK;
+}
+
+cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__data_manager **out_manager)
+{
+    return create(layout, undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE_CONSTANT, out_manager);
+}
+
+static void destroy(cc__data_manager *manager);
+
+/* What the caller has queued in `stream` comes before anything that the library does with the memory. */
+static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stream stream)
+{
+    cc__site *site = cc__data_manager_site(manager, device);
+    cc__fence *fence = NULL;
+    cc_status status = cc__timeline_reserve(&site->timeline);
+    if (status != CC_OK)
+        return status;
+    status = cc__fence_create(manager->backend, device, &fence);
+    if (status == CC_OK)
+        status = cc__fence_record(fence, stream);
+    if (status == CC_OK)
+        cc__timeline_add(&site->timeline, &manager->whole, CC__USE_WRITE, fence);
+    else
+        cc__timeline_unreserve(&site->timeline);
+    cc__fence_release(fence);
+    return status;
+}
+
+cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
+                                          const cc__wrapped_memory *wrapped, cc__data_manager **out_manager)
+{
+    cc__layout dense = *layout;
+    int64_t stride = layout->pixel_bytes;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
+        dense.stride[axis] = stride;
+        stride *= layout->size[axis] > 0 ? layout->size[axis] : 1;
+    }
+    dense.extent_bytes = layout->extent_bytes == 0 ? 0 : stride;
+
+    cc__data_manager *manager = NULL;
+    const cc__sources source = wrapped->undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE(wrapped->place);
+    cc_status status = create(&dense, source, &manager);
+    if (status == CC_OK && wrapped->place != CC_PLACE_HOST)
+        status = cc__data_manager_use_devices(manager);
+    if (status == CC_OK && wrapped->place != CC_PLACE_HOST && layout->extent_bytes > 0) {
+        bool capturing = false;
+        status = manager->backend->stream_is_capturing(manager->backend, wrapped->place, wrapped->stream, &capturing);
+        if (status == CC_OK && capturing)
+            status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function,
+                              (void *)wrapped->stream);
+        if (status == CC_OK)
+            status = order_after(manager, wrapped->place, wrapped->stream);
+    }
+    if (status != CC_OK) {
+        cc__data_manager_release(manager);
+        return status;
+    }
+    cc__place_memory *memory = &cc__data_manager_site(manager, wrapped->place)->memory;
+    memory->pixels = wrapped->pixels;
+    memory->size_bytes = wrapped->size_bytes;
+    memory->is_wrapped = true;
+    memcpy(memory->stride, layout->stride, sizeof memory->stride);
+    manager->read_only = wrapped->read_only;
+    manager->release = wrapped->release;
+    manager->release_data = wrapped->pixels;
+    manager->release_user_data = wrapped->user_data;
+    *out_manager = manager;
+    return CC_OK;
+}
+
+cc__data_manager *cc__data_manager_retain(cc__data_manager *manager)
+{
+    atomic_fetch_add(&manager->references, 1);
+    return manager;
+}
+
+void cc__data_manager_release(cc__data_manager *manager)
+{
+    if (manager != NULL && atomic_fetch_sub(&manager->references, 1) == 1)
+        destroy(manager);
+}
+
+/* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
+ * way. */
+static void wait_for(const cc__fence *fence)
+{
+    cc__backend *backend = fence->backend;
+    cc_stream stream = NULL;
+    if (backend->event_synchronize(backend, fence->device, fence->event) == CC_OK)
+        return;
+    if (cc__transfer_stream_get(backend, fence->device, &stream) == CC_OK &&
+        backend->stream_wait(backend, fence->device, stream, fence->event) == CC_OK)
+        (void)backend->stream_synchronize(backend, fence->device, stream);
+}
+
+static void wait_for_all(const cc__timeline *timeline)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (!timeline->entries[i].fence->is_complete)
+            wait_for(timeline->entries[i].fence);
+}
+
+/* A stream of the device that comes after all work of the timeline. */
+static cc_status find_stream_after(cc__backend *backend, int32_t device, const cc__timeline *timeline,
+                                   cc_stream *out_stream)
+{
+    cc_status status = cc__transfer_stream_get(backend, device, out_stream);
+    for (int32_t i = 0; status == CC_OK && i < timeline->count; ++i)
+        status = backend->stream_wait(backend, device, *out_stream, timeline->entries[i].fence->event);
+    return status;
+}
+
+void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *site)
+{
+    cc_stream stream = NULL;
+    cc__error_state before;
+    cc__error_save(&before);
+    if (place == CC_PLACE_HOST || site->memory.is_wrapped) {
+        wait_for_all(&site->timeline);
+    } else if (site->memory.pixels != NULL && find_stream_after(backend, place, &site->timeline, &stream) != CC_OK) {
+        wait_for_all(&site->timeline);
+        stream = NULL;
+    }
+    if (place == CC_PLACE_HOST)
+        cc__host_memory_free(backend, &site->memory);
+    else
+        cc__device_memory_free(backend, place, stream, &site->memory);
+    cc__timeline_destroy(&site->timeline);
+    cc__error_restore(&before);
+}
+
+static void destroy(cc__data_manager *manager)
+{
+    const cc_release_fn release = manager->release;
+    void *data = manager->release_data;
+    void *user_data = manager->release_user_data;
+
+    cc__data_manager_let_go(manager->backend, CC_PLACE_HOST, &manager->host);
+    for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
+        cc__data_manager_let_go(manager->backend, device, &manager->devices[device]);
+    cc__free(manager->devices);
+    cc__free(manager->claims);
+    cc__mappings_destroy(&manager->mappings);
+    cc__validity_destroy(&manager->validity);
+    pthread_cond_destroy(&manager->changed);
+    pthread_mutex_destroy(&manager->lock);
+    cc__free(manager);
+    if (release != NULL)
+        release(data, user_data);
+}
+
+cc_status cc__data_manager_use_devices(cc__data_manager *manager)
+{
+    if (manager->devices != NULL)
+        return CC_OK;
+    cc__backend *backend = cc__backend_get();
+    cc__site *devices = cc__allocate((size_t)backend->device_count * sizeof *devices);
+    if (devices == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__data_manager_use_devices: no memory for %d devices",
+                        backend->device_count);
+    manager->backend = backend;
+    manager->devices = devices;
+    return CC_OK;
+}
+
+cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place)
+{
+    if (place == CC_PLACE_HOST)
+        return &manager->host;
+    if (manager->devices == NULL || place >= manager->backend->device_count)
+        return NULL;
+    return &manager->devices[place];
+}
+
+bool cc__data_manager_is_whole(const cc__data_manager *manager, const cc__box *box)
+{
+    return cc__box_equal(&manager->whole, box);
+}
+
+bool cc__data_manager_is_read_only(const cc__data_manager *manager)
+{
+    return manager->read_only;
+}
+
+void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int64_t out_stride[CC_MAX_DIMENSION])
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc__site *site = cc__data_manager_site(manager, place);
+    const bool has_own = site != NULL && site->memory.is_wrapped;
+    memcpy(out_stride, has_own ? site->memory.stride : manager->layout.stride, sizeof manager->layout.stride);
+    pthread_mutex_unlock(&manager->lock);
+}
+
+uint64_t cc__data_manager_generation(cc__data_manager *manager)
+{
+    pthread_mutex_lock(&manager->lock);
+    const uint64_t generation = manager->generation;
+    pthread_mutex_unlock(&manager->lock);
+    return generation;
+}
+
+cc_counters cc__data_manager_counters(cc__data_manager *manager)
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc_counters counters = manager->counters;
+    pthread_mutex_unlock(&manager->lock);
+    return counters;
+}
+
+cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box)
+{
+    cc_place_state state = CC_PLACE_STATE_INIT;
+    pthread_mutex_lock(&manager->lock);
+    const cc__site *site = cc__data_manager_site(manager, place);
+    if (site != NULL)
+        state.memory_bytes = site->memory.size_bytes;
+    state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
+    if (place < CC__MAX_DEVICES)
+        state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));
+    state.constant_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE_CONSTANT);
+    pthread_mutex_unlock(&manager->lock);
+    return state;
+}
+
+int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
+                                     cc__box *out_boxes)
+{
+    int32_t count = 0;
+    pthread_mutex_lock(&manager->lock);
+    for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
+        const cc__cell *cell = &manager->validity.cells[i];
+        cc__box inside;
+        if ((cell->sources & CC__SOURCE(place)) == 0 || !cc__box_intersect(&cell->box, box, &inside))
+            continue;
+        if (count < capacity)
+            out_boxes[count] = inside;
+        ++count;
+    }
+    pthread_mutex_unlock(&manager->lock);
+    return count;
+}
+
+bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place)
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc__site *site = cc__data_manager_site(manager, place);
+    const bool has = site != NULL && site->memory.pixels != NULL;
+    pthread_mutex_unlock(&manager->lock);
+    return has;
+}
+
+bool cc__data_manager_has_device_memory(cc__data_manager *manager)
+{
+    bool has = false;
+    pthread_mutex_lock(&manager->lock);
+    for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
+        has = has || manager->devices[device].memory.pixels != NULL;
+    pthread_mutex_unlock(&manager->lock);
+    return has;
+}

@@ -1,0 +1,91 @@
+/*
+ * The pixels that images share: where each is newest, the memory at each place, who has which, and what is under way.
+ * Boxes are counted from the first pixel. Works from any thread; see docs/architecture.md for the flow.
+ */
+#ifndef CC_DATA_MANAGER_DATA_MANAGER_H
+#define CC_DATA_MANAGER_DATA_MANAGER_H
+
+#include "base/box.h"
+#include "base/layout.h"
+#include "base/work.h"
+
+#include <cudacommon/access.h>
+#include <cudacommon/state.h>
+#include <cudacommon/status.h>
+#include <cudacommon/wrap.h>
+#include <stdbool.h>
+
+typedef struct cc__data_manager cc__data_manager;
+typedef struct cc__mapping cc__mapping;
+
+/* Zeros, or undefined pixels. No pixel memory yet. OUT_OF_HOST_MEMORY. */
+cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__data_manager **out_manager);
+
+/* Memory that somebody else owns; `layout` says how its pixels lie. The release callback is taken over on success. */
+typedef struct cc__wrapped_memory {
+    cc_place place;
+    unsigned char *pixels;
+    size_t size_bytes;
+    bool undefined;
+    bool read_only;
+    cc_release_fn release;
+    void *user_data;
+    cc_stream stream; /* on a device: what is queued here comes first */
+} cc__wrapped_memory;
+cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
+                                          const cc__wrapped_memory *wrapped, cc__data_manager **out_manager);
+
+cc__data_manager *cc__data_manager_retain(cc__data_manager *manager);
+void cc__data_manager_release(cc__data_manager *manager); /* accepts NULL */
+
+/* What a caller wants: the box is not empty; the device exists. */
+typedef struct cc__access_request {
+    const char *function; /* for messages */
+    const void *owner;    /* whose unmap ends it: an image; NULL for the library's own use */
+    cc__box box;
+    cc_place place;
+    cc_access access;
+    cc_stream stream; /* on a device */
+} cc__access_request;
+
+/* The whole of cc_image_map_host / _map_device after checking arguments, and of their unmap calls. */
+cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels);
+cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const void *owner, bool on_host,
+                                 void *pixels, cc_stream stream);
+
+/*
+ * The same in steps, for operations: begin lends the pixels but leaves what is valid where as it is; commit does the
+ * work and, when that succeeds, records the write; end gives the pixels back, whatever happened. On the host the work
+ * cannot fail and runs without the lock; on a device it only queues.
+ */
+cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
+                                 cc__mapping **out_mapping);
+cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping);
+typedef cc_status (*cc__work_fn)(void *context);
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc__work_fn work, void *context);
+cc_status cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream);
+
+/* Makes every pixel the same value, by noting it. BUSY while anything is mapped. */
+cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value);
+
+cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box,
+                                    cc_place place);
+/* fallback_device: where host-only pixels go; -1 for nowhere. */
+cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function, cc_place place,
+                                 int32_t fallback_device);
+
+/* Questions. */
+bool cc__data_manager_is_whole(const cc__data_manager *manager, const cc__box *box);
+bool cc__data_manager_is_read_only(const cc__data_manager *manager);
+void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int64_t out_stride[CC_MAX_DIMENSION]);
+uint64_t cc__data_manager_generation(cc__data_manager *manager);
+cc_counters cc__data_manager_counters(cc__data_manager *manager);
+/* memory_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
+cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
+/* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */
+int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
+                                     cc__box *out_boxes);
+bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place);
+bool cc__data_manager_has_device_memory(cc__data_manager *manager); /* on any */
+
+#endif

@@ -1,0 +1,66 @@
+/* What a data manager is made of; for the files of this room only. */
+#ifndef CC_DATA_MANAGER_INTERNAL_H
+#define CC_DATA_MANAGER_INTERNAL_H
+
+#include "backend/backend.h"
+#include "data_manager/data_manager.h"
+#include "data_manager/mappings.h"
+#include "data_manager/timeline.h"
+#include "data_manager/validity.h"
+#include "memory/place_memory.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* One place: its memory and the work under way on it. */
+typedef struct cc__site {
+    cc__place_memory memory;
+    cc__timeline timeline;
+} cc__site;
+
+/* A box of a place that a thread is filling without holding the lock; whoever needs it filled too waits for `changed`.
+ */
+typedef struct cc__claim {
+    cc_place place;
+    cc__box box;
+} cc__claim;
+
+struct cc__data_manager {
+    atomic_int references;
+    pthread_mutex_t lock;   /* guards all that follows down to `counters`; never held while waiting for a device */
+    pthread_cond_t changed; /* a claim has ended */
+    cc__validity validity;
+    cc__mappings mappings;
+    cc__claim *claims;
+    int32_t claim_count;
+    int32_t claim_capacity;
+    cc__backend *backend; /* NULL until a device is used */
+    cc__site host;
+    cc__site *devices; /* backend->device_count of them */
+    bool constant_is_zero;
+    uint64_t generation;
+    cc_counters counters;
+
+    cc__layout layout; /* of memory of the library's own */
+    cc__box whole;
+    bool read_only;
+    cc_release_fn release; /* of wrapped memory */
+    void *release_data;
+    void *release_user_data;
+    unsigned char constant[]; /* one pixel */
+};
+
+/* With the lock held. A device's site is there once cc__data_manager_use_devices has succeeded. */
+cc_status cc__data_manager_use_devices(cc__data_manager *manager);
+cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place); /* NULL when no device was used yet */
+
+/* CC_ERROR_BUSY, saying who excludes the caller. */
+cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *holder);
+
+/* The number of cells that is too many; tests lower it. */
+extern int32_t cc__cells_before_tidying;
+
+/* Nothing uses the site any more but the work under way: frees its memory after that, waiting only where it must. */
+void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *site);
+
+#endif

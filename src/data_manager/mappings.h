@@ -1,0 +1,44 @@
+/* Who has pixels now: a table of what is lent, and the rule of many readers or one writer. Pure bookkeeping. */
+#ifndef CC_DATA_MANAGER_MAPPINGS_H
+#define CC_DATA_MANAGER_MAPPINGS_H
+
+#include "base/box.h"
+
+#include <cudacommon/access.h>
+#include <stdbool.h>
+
+typedef struct cc__fence cc__fence;
+
+typedef struct cc__mapping {
+    const void *owner; /* whose unmap call ends it: an image, or NULL for the library's own use */
+    cc_place place;
+    cc_access access;
+    cc__box box;
+    const void *pixels; /* as lent; NULL until then */
+    int32_t count;      /* readers of one owner that start at the same pixel share a mapping, and end together */
+    cc__fence *fence;   /* on a device: for the event of the unmap call */
+} cc__mapping;
+
+typedef struct cc__mappings {
+    cc__mapping **entries;
+    int32_t count;
+    int32_t capacity;
+} cc__mappings;
+
+void cc__mappings_destroy(cc__mappings *mappings);
+
+/* A mapping that excludes this access: one of the two writes and the boxes overlap. NULL when there is none. */
+const cc__mapping *cc__mappings_find_conflict(const cc__mappings *mappings, const cc__box *box, cc_access access);
+
+/* Adds a mapping that conflicts with none. NULL when there is no memory. */
+cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *owner, cc_place place, cc_access access,
+                              const cc__box *box);
+void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping);
+
+/* What an owner has lent at these pixels, on the host or on a device. NULL when there is nothing. */
+cc__mapping *cc__mappings_find(const cc__mappings *mappings, const void *owner, bool on_host, const void *pixels);
+
+int32_t cc__mappings_count_at(const cc__mappings *mappings, cc_place place);
+bool cc__mappings_have_writer(const cc__mappings *mappings);
+
+#endif

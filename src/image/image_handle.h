@@ -1,0 +1,43 @@
+/* What an image is made of: geometry over a box of a data manager. For this room, and for interop and ops. */
+#ifndef CC_IMAGE_IMAGE_HANDLE_H
+#define CC_IMAGE_IMAGE_HANDLE_H
+
+#include "data_manager/data_manager.h"
+
+#include <cudacommon/image.h>
+#include <stdatomic.h>
+
+typedef struct cc__geometry {
+    double spacing[CC_MAX_DIMENSION];
+    double origin[CC_MAX_DIMENSION];
+    double direction[CC_MAX_DIMENSION][CC_MAX_DIMENSION];
+} cc__geometry;
+
+struct cc_image {
+    atomic_int references;
+    atomic_int mapping_count; /* live mappings; each is a reference too */
+    _Atomic int32_t device;   /* CC_DEVICE_CURRENT until decided */
+    cc__data_manager *manager;
+    cc__box box; /* of the data manager's pixels */
+    cc_region region;
+    int32_t dimension;
+    cc_pixel_type pixel_type;
+    int32_t components;
+    cc__geometry geometry;
+    void *user_pointer;
+};
+
+/* The arguments that many calls share. Each names `function` in its message. */
+cc_status cc__image_check(const char *function, const cc_image *image);
+cc_status cc__image_check_access(const char *function, cc_access access);
+cc_status cc__image_check_unmapped(const char *function, const cc_image *image);
+/* region NULL is all of the image. out_box: of the data manager's pixels. */
+cc_status cc__image_box(const char *function, const cc_image *image, const cc_region *region, cc__box *out_box);
+/* The device of the image, deciding it if it was open; it exists. NO_DEVICE, INVALID_DEVICE. */
+cc_status cc__image_resolve_device(const char *function, cc_image *image, int32_t *out_device);
+
+/* In geometry.c. */
+cc_status cc__geometry_check(const char *function, int32_t dimension, const cc__geometry *geometry);
+cc__geometry cc__geometry_pad(int32_t dimension, const cc__geometry *geometry);
+
+#endif

@@ -1,0 +1,94 @@
+/* Questions about where an image's pixels are. */
+#include "backend/backend.h"
+#include "base/allocate.h"
+#include "base/error.h"
+#include "image/image_handle.h"
+
+#include <string.h>
+
+static cc_status check_place(const char *function, cc_place place)
+{
+    if (place >= CC_PLACE_HOST)
+        return CC_OK;
+    return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: place = %d, expected CC_PLACE_HOST or a device", function, place);
+}
+
+static cc_status check_out(const char *function, const char *name, const void *out, uint32_t struct_size)
+{
+    if (out == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function, name);
+    if (struct_size < sizeof struct_size)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s.struct_size = %u, expected its _INIT macro", function, name,
+                        (unsigned)struct_size);
+    return CC_OK;
+}
+
+/* Fills as much of the caller's struct as the caller knows of; its struct_size stays. */
+static void copy_out(void *out, uint32_t out_size, const void *filled, size_t filled_size)
+{
+    const size_t size = out_size < filled_size ? out_size : filled_size;
+    memcpy((char *)out + sizeof out_size, (const char *)filled + sizeof out_size, size - sizeof out_size);
+}
+
+cc_status cc_image_get_place_state(cc_image *image, cc_place place, cc_place_state *out_state)
+{
+    static const char *const function = "cc_image_get_place_state";
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK)
+        status = check_place(function, place);
+    if (status == CC_OK)
+        status = check_out(function, "out_state", out_state, out_state != NULL ? out_state->struct_size : 0);
+    if (status != CC_OK)
+        return status;
+    const cc_place_state state = cc__data_manager_place_state(image->manager, place, &image->box);
+    copy_out(out_state, out_state->struct_size, &state, sizeof state);
+    return CC_OK;
+}
+
+cc_status cc_image_get_valid_regions(cc_image *image, cc_place place, int32_t capacity, cc_region *out_regions,
+                                     int32_t *out_count)
+{
+    static const char *const function = "cc_image_get_valid_regions";
+    cc__box *boxes = NULL;
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK)
+        status = check_place(function, place);
+    if (status == CC_OK && capacity < 0)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: capacity = %d, expected >= 0", function, capacity);
+    if (status == CC_OK && (out_count == NULL || (out_regions == NULL && capacity > 0)))
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function,
+                          out_count == NULL ? "out_count" : "out_regions");
+    if (status != CC_OK)
+        return status;
+    int32_t count = cc__data_manager_valid_boxes(image->manager, place, &image->box, 0, NULL);
+    capacity = capacity < count ? capacity : count;
+    if (capacity > 0) {
+        boxes = cc__allocate((size_t)capacity * sizeof *boxes);
+        if (boxes == NULL)
+            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %d boxes", function, capacity);
+    }
+    count = cc__data_manager_valid_boxes(image->manager, place, &image->box, capacity, boxes);
+    for (int32_t i = 0; i < count && i < capacity; ++i) {
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
+            out_regions[i].index[axis] = image->region.index[axis] + (boxes[i].start[axis] - image->box.start[axis]);
+            out_regions[i].size[axis] = boxes[i].size[axis];
+        }
+    }
+    *out_count = count;
+    cc__free(boxes);
+    return CC_OK;
+}
+
+cc_status cc_image_get_counters(cc_image *image, cc_counters *out_counters)
+{
+    static const char *const function = "cc_image_get_counters";
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK)
+        status =
+            check_out(function, "out_counters", out_counters, out_counters != NULL ? out_counters->struct_size : 0);
+    if (status != CC_OK)
+        return status;
+    const cc_counters counters = cc__data_manager_counters(image->manager);
+    copy_out(out_counters, out_counters->struct_size, &counters, sizeof counters);
+    return CC_OK;
+}

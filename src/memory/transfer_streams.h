@@ -1,0 +1,13 @@
+/* The library's own streams: a few for each device, shared by all images, made when first needed. */
+#ifndef CC_MEMORY_TRANSFER_STREAMS_H
+#define CC_MEMORY_TRANSFER_STREAMS_H
+
+#include "backend/backend.h"
+
+/* One of the device's streams, in turn, so that one slow producer does not hold up everybody's copies. */
+cc_status cc__transfer_stream_get(cc__backend *backend, int32_t device, cc_stream *out_stream);
+
+/* For tests, before a backend goes away: no image is alive. Waits for what is queued. */
+void cc__transfer_streams_reset(void);
+
+#endif

@@ -1,0 +1,56 @@
+#include "backend/backend.h"
+#include "base/error.h"
+#include "ops/place.h"
+
+#include <cudacommon/operations.h>
+#include <string.h>
+
+typedef struct fill_context {
+    cc_place place;
+    cc_stream stream;
+    cc__fill work;
+} fill_context;
+
+static cc_status run_fill(void *context)
+{
+    fill_context *fill = context;
+    if (fill->place == CC_PLACE_HOST) {
+        cc__fill_on_host(&fill->work);
+        return CC_OK;
+    }
+    cc__backend *backend = cc__backend_get();
+    return backend->fill(backend, fill->place, fill->stream, &fill->work);
+}
+
+cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *value, cc_stream stream)
+{
+    static const char *const function = "cc_image_fill";
+    cc__access_request request = {.function = function, .access = CC_ACCESS_WRITE, .stream = stream};
+    fill_context fill = {.stream = stream};
+    cc__mapping *mapping = NULL;
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK && value == NULL)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: value = NULL, expected a pixel", function);
+    if (status == CC_OK)
+        status = cc__image_box(function, image, region, &request.box);
+    if (status == CC_OK && cc__data_manager_is_read_only(image->manager))
+        status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
+    if (status != CC_OK || cc__box_is_empty(&request.box))
+        return status;
+    if (cc__data_manager_is_whole(image->manager, &request.box))
+        return cc__data_manager_set_constant(image->manager, function, value);
+
+    status = cc__operation_place(function, &image, 1, &request.place);
+    if (status == CC_OK)
+        status = cc__data_manager_begin(image->manager, &request, &mapping);
+    if (status != CC_OK)
+        return status;
+    fill.place = request.place;
+    fill.work.destination = cc__data_manager_span(image->manager, mapping);
+    fill.work.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
+    memcpy(fill.work.size, request.box.size, sizeof fill.work.size);
+    memcpy(fill.work.value, value, (size_t)fill.work.pixel_bytes);
+    status = cc__data_manager_commit(image->manager, mapping, run_fill, &fill);
+    const cc_status end_status = cc__data_manager_end(image->manager, mapping, stream);
+    return status != CC_OK ? status : end_status;
+}

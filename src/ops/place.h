@@ -1,0 +1,10 @@
+/* Where an operation runs, and the mappings it holds meanwhile. */
+#ifndef CC_OPS_PLACE_H
+#define CC_OPS_PLACE_H
+
+#include "image/image_handle.h"
+
+/* The rule of operations.h. The output is the last of the images. */
+cc_status cc__operation_place(const char *function, cc_image *const images[], int32_t image_count, cc_place *out_place);
+
+#endif

@@ -1,0 +1,94 @@
+#include "backend/backend.h"
+#include "base/error.h"
+#include "ops/place.h"
+
+#include <cudacommon/operations.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct rescale_context {
+    cc_place place;
+    cc_stream stream;
+    cc__rescale work;
+} rescale_context;
+
+static cc_status run_rescale(void *context)
+{
+    rescale_context *rescale = context;
+    if (rescale->place == CC_PLACE_HOST) {
+        cc__rescale_on_host(&rescale->work);
+        return CC_OK;
+    }
+    cc__backend *backend = cc__backend_get();
+    return backend->rescale(backend, rescale->place, rescale->stream, &rescale->work);
+}
+
+static cc_status check(const char *function, cc_image *input, double scale, double shift, cc_image *output)
+{
+    if (input == NULL || output == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
+                        input == NULL ? "input" : "output");
+    if (!isfinite(scale) || !isfinite(shift))
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = %g, expected a finite value", function,
+                        !isfinite(scale) ? "scale" : "shift", !isfinite(scale) ? scale : shift);
+    if (input->components != output->components)
+        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
+                        output->components, input->components);
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
+        if (input->box.size[axis] != output->box.size[axis])
+            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
+                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
+    if (cc__data_manager_is_read_only(output->manager))
+        return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
+    return CC_OK;
+}
+
+cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image *output, cc_stream stream)
+{
+    static const char *const function = "cc_image_rescale";
+    cc__access_request request = {.function = function, .stream = stream};
+    rescale_context rescale = {.stream = stream};
+    cc__mapping *source = NULL;
+    cc__mapping *destination = NULL;
+    cc_image *const images[] = {input, output};
+    cc_status end_status = CC_OK;
+
+    cc_status status = check(function, input, scale, shift, output);
+    if (status != CC_OK || cc__box_is_empty(&output->box))
+        return status;
+    const bool in_place = input->manager == output->manager && cc__box_equal(&input->box, &output->box);
+    status = cc__operation_place(function, images, 2, &request.place);
+    if (status == CC_OK && !in_place) {
+        request.box = input->box;
+        request.access = CC_ACCESS_READ;
+        status = cc__data_manager_begin(input->manager, &request, &source);
+    }
+    if (status != CC_OK)
+        return status;
+    request.box = output->box;
+    request.access = in_place ? CC_ACCESS_READ_WRITE : CC_ACCESS_WRITE;
+    status = cc__data_manager_begin(output->manager, &request, &destination);
+    if (status != CC_OK)
+        goto end_source;
+
+    rescale.place = request.place;
+    rescale.work.destination = cc__data_manager_span(output->manager, destination);
+    rescale.work.source = in_place ? rescale.work.destination : cc__data_manager_span(input->manager, source);
+    memcpy(rescale.work.size, output->box.size, sizeof rescale.work.size);
+    rescale.work.components = output->components;
+    rescale.work.destination_type = output->pixel_type;
+    rescale.work.source_type = input->pixel_type;
+    rescale.work.scale = scale;
+    rescale.work.shift = shift;
+    status = cc__data_manager_commit(output->manager, destination, run_rescale, &rescale);
+    end_status = cc__data_manager_end(output->manager, destination, stream);
+    if (status == CC_OK)
+        status = end_status;
+end_source:
+    if (source != NULL) {
+        end_status = cc__data_manager_end(input->manager, source, stream);
+        if (status == CC_OK)
+            status = end_status;
+    }
+    return status;
+}

@@ -1,0 +1,142 @@
+/*
+ * Sizes and offsets of what crosses the ABI, as they are since 2.0 on a 64-bit machine. Within 2.x a struct grows only
+ * at its end; then its size changes here and nothing else. Compiled is tested.
+ */
+#include <cudacommon/cudacommon.h>
+#include <stdio.h>
+
+#define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
+#define OFFSET(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), "offset of " #member)
+
+SIZE(void *, 8);
+SIZE(cc_place, 4);
+SIZE(cc_stream, 8);
+SIZE(cc_status, 4);
+SIZE(cc_pixel_type, 4);
+SIZE(cc_access, 4);
+SIZE(cc_order, 4);
+
+SIZE(cc_region, 64);
+OFFSET(cc_region, index, 0);
+OFFSET(cc_region, size, 32);
+
+SIZE(cc_image_params, 280);
+OFFSET(cc_image_params, struct_size, 0);
+OFFSET(cc_image_params, dimension, 4);
+OFFSET(cc_image_params, pixel_type, 8);
+OFFSET(cc_image_params, components, 12);
+OFFSET(cc_image_params, device, 16);
+OFFSET(cc_image_params, flags, 20);
+OFFSET(cc_image_params, region, 24);
+OFFSET(cc_image_params, spacing, 88);
+OFFSET(cc_image_params, origin, 120);
+OFFSET(cc_image_params, direction, 152);
+
+SIZE(cc_wrap_params, 72);
+OFFSET(cc_wrap_params, struct_size, 0);
+OFFSET(cc_wrap_params, flags, 4);
+OFFSET(cc_wrap_params, data, 8);
+OFFSET(cc_wrap_params, size_bytes, 16);
+OFFSET(cc_wrap_params, strides_bytes, 24);
+OFFSET(cc_wrap_params, release, 56);
+OFFSET(cc_wrap_params, user_data, 64);
+
+SIZE(cc_descriptor, 144);
+OFFSET(cc_descriptor, struct_size, 0);
+OFFSET(cc_descriptor, version, 4);
+OFFSET(cc_descriptor, ndim, 8);
+OFFSET(cc_descriptor, place, 12);
+OFFSET(cc_descriptor, data, 16);
+OFFSET(cc_descriptor, stream, 24);
+OFFSET(cc_descriptor, shape, 32);
+OFFSET(cc_descriptor, strides_bytes, 72);
+OFFSET(cc_descriptor, typestr, 112);
+OFFSET(cc_descriptor, pixel_type, 120);
+OFFSET(cc_descriptor, itemsize_bytes, 124);
+OFFSET(cc_descriptor, read_only, 128);
+OFFSET(cc_descriptor, c_contiguous, 132);
+OFFSET(cc_descriptor, f_contiguous, 136);
+OFFSET(cc_descriptor, reserved, 140);
+
+SIZE(cc_place_state, 32);
+OFFSET(cc_place_state, struct_size, 0);
+OFFSET(cc_place_state, mapping_count, 4);
+OFFSET(cc_place_state, memory_bytes, 8);
+OFFSET(cc_place_state, valid_pixels, 16);
+OFFSET(cc_place_state, constant_pixels, 24);
+
+SIZE(cc_counters, 96);
+OFFSET(cc_counters, struct_size, 0);
+OFFSET(cc_counters, reserved, 4);
+OFFSET(cc_counters, host_to_device_copies, 8);
+OFFSET(cc_counters, host_to_device_bytes, 16);
+OFFSET(cc_counters, device_to_host_copies, 24);
+OFFSET(cc_counters, device_to_host_bytes, 32);
+OFFSET(cc_counters, device_to_device_copies, 40);
+OFFSET(cc_counters, device_to_device_bytes, 48);
+OFFSET(cc_counters, fills, 56);
+OFFSET(cc_counters, avoided_copies, 64);
+OFFSET(cc_counters, avoided_bytes, 72);
+OFFSET(cc_counters, host_allocations, 80);
+OFFSET(cc_counters, device_allocations, 88);
+
+/* Enumerators are part of the ABI: never renumbered. */
+#define VALUE(name, number) _Static_assert(name == (number), #name)
+VALUE(CC_OK, 0);
+VALUE(CC_ERROR_INVALID_ARGUMENT, 1);
+VALUE(CC_ERROR_OVERFLOW, 2);
+VALUE(CC_ERROR_REGION, 3);
+VALUE(CC_ERROR_PIXEL_TYPE, 4);
+VALUE(CC_ERROR_SIZE, 5);
+VALUE(CC_ERROR_LAYOUT, 6);
+VALUE(CC_ERROR_BUSY, 7);
+VALUE(CC_ERROR_READ_ONLY, 8);
+VALUE(CC_ERROR_UNINITIALIZED, 9);
+VALUE(CC_ERROR_NO_DEVICE, 10);
+VALUE(CC_ERROR_INVALID_DEVICE, 11);
+VALUE(CC_ERROR_POINTER, 12);
+VALUE(CC_ERROR_STREAM, 13);
+VALUE(CC_ERROR_CAPTURE, 14);
+VALUE(CC_ERROR_OUT_OF_HOST_MEMORY, 15);
+VALUE(CC_ERROR_OUT_OF_DEVICE_MEMORY, 16);
+VALUE(CC_ERROR_DEVICE, 17);
+VALUE(CC_ERROR_FORKED, 18);
+VALUE(CC_ERROR_UNSUPPORTED, 19);
+VALUE(CC_PIXEL_BOOL, 0);
+VALUE(CC_PIXEL_UINT8, 1);
+VALUE(CC_PIXEL_INT8, 2);
+VALUE(CC_PIXEL_UINT16, 3);
+VALUE(CC_PIXEL_INT16, 4);
+VALUE(CC_PIXEL_UINT32, 5);
+VALUE(CC_PIXEL_INT32, 6);
+VALUE(CC_PIXEL_UINT64, 7);
+VALUE(CC_PIXEL_INT64, 8);
+VALUE(CC_PIXEL_FLOAT16, 9);
+VALUE(CC_PIXEL_BFLOAT16, 10);
+VALUE(CC_PIXEL_FLOAT32, 11);
+VALUE(CC_PIXEL_FLOAT64, 12);
+VALUE(CC_PIXEL_COMPLEX64, 13);
+VALUE(CC_PIXEL_COMPLEX128, 14);
+VALUE(CC_ACCESS_READ, 0);
+VALUE(CC_ACCESS_WRITE, 1);
+VALUE(CC_ACCESS_READ_WRITE, 2);
+VALUE(CC_ORDER_C, 0);
+VALUE(CC_ORDER_K, 1);
+VALUE(CC_PLACE_HOST, -1);
+VALUE(CC_DEVICE_CURRENT, -2);
+VALUE(CC_IMAGE_UNINITIALIZED, 1);
+VALUE(CC_WRAP_BORROWED, 1);
+VALUE(CC_WRAP_READ_ONLY, 2);
+VALUE(CC_WRAP_UNINITIALIZED, 4);
+VALUE(CC_DESCRIBE_COMPONENT_AXIS, 1);
+VALUE(CC_MAX_DIMENSION, 4);
+VALUE(CC_MAX_COMPONENTS, 64);
+
+/* The library that is loaded is of the headers' version. */
+int main(void)
+{
+    if (cc_version() == CUDACOMMON_VERSION)
+        return 0;
+    printf("headers %d, library %d\n", CUDACOMMON_VERSION, (int)cc_version());
+    return 1;
+}

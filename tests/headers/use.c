@@ -1,0 +1,37 @@
+/* What a caller writes with the headers, valid as C99 and as C++11. Compiled, not run. */
+#include <cudacommon/cudacommon.h>
+
+#if !CUDACOMMON_VERSION_AT_LEAST(2, 0) || CUDACOMMON_VERSION_AT_LEAST(3, 0) || CUDACOMMON_VERSION_MAJOR != 2
+#error "the version macros do not compare"
+#endif
+#if CUDACOMMON_VERSION < 20000 || CUDACOMMON_VERSION_MINOR < 0 || CUDACOMMON_VERSION_PATCH < 0
+#error "the version macros are not numbers for the preprocessor"
+#endif
+
+static const char version[] = "CudaCommon " CUDACOMMON_VERSION_STRING;
+
+extern const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_counters);
+
+const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_counters)
+{
+    cc_image_params params = CC_IMAGE_PARAMS_INIT;
+    cc_wrap_params wrap = CC_WRAP_PARAMS_INIT;
+    cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_place_state state = CC_PLACE_STATE_INIT;
+    cc_counters counters = CC_COUNTERS_INIT;
+    cc_image *image = 0;
+
+    params.dimension = 1;
+    params.region.size[0] = 1;
+    wrap.flags = CC_WRAP_BORROWED | CC_WRAP_READ_ONLY;
+    *out_state = state;
+    *out_counters = counters;
+    if (cc_image_create(&params, &image) != CC_OK)
+        return cc_last_error_message();
+    (void)cc_image_wrap_host(image, &wrap);
+    if (stream != CC_STREAM_DEFAULT && stream != CC_STREAM_PER_THREAD)
+        (void)cc_image_map_descriptor(image, 0, CC_ORDER_K, CC_DESCRIBE_COMPONENT_AXIS, CC_PLACE_HOST, CC_ACCESS_READ,
+                                      stream, &descriptor);
+    cc_image_release(image);
+    return version;
+}

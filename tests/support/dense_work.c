@@ -1,0 +1,42 @@
+#include "support/dense_work.h"
+
+cc__copy dense_copy(void *destination, const void *source, int64_t size_bytes)
+{
+    const cc__copy work = {.destination = {destination, {1, size_bytes, size_bytes, size_bytes}},
+                           .source = {(unsigned char *)source, {1, size_bytes, size_bytes, size_bytes}},
+                           .size = {size_bytes, 1, 1, 1},
+                           .pixel_bytes = 1};
+    return work;
+}
+
+cc__fill dense_fill(void *destination, unsigned char value, int64_t size_bytes)
+{
+    const cc__fill work = {.destination = {destination, {1, size_bytes, size_bytes, size_bytes}},
+                           .size = {size_bytes, 1, 1, 1},
+                           .pixel_bytes = 1,
+                           .value = {value}};
+    return work;
+}
+
+cc_status copy_bytes(cc__backend *backend, int32_t device, cc_stream stream, void *destination, const void *source,
+                     int64_t size_bytes)
+{
+    const cc__copy work = dense_copy(destination, source, size_bytes);
+    return backend->copy(backend, device, stream, &work);
+}
+
+cc_status fill_bytes(cc__backend *backend, int32_t device, cc_stream stream, void *destination, unsigned char value,
+                     int64_t size_bytes)
+{
+    const cc__fill work = dense_fill(destination, value, size_bytes);
+    return backend->fill(backend, device, stream, &work);
+}
+
+bool bytes_are(const void *memory, unsigned char value, size_t size_bytes)
+{
+    const unsigned char *bytes = memory;
+    for (size_t i = 0; i < size_bytes; i++)
+        if (bytes[i] != value)
+            return false;
+    return true;
+}

@@ -1,0 +1,18 @@
+/* Work on plain bytes, one after another. */
+#ifndef CC_TESTS_DENSE_WORK_H
+#define CC_TESTS_DENSE_WORK_H
+
+#include "backend/backend.h"
+
+cc__copy dense_copy(void *destination, const void *source, int64_t size_bytes);
+cc__fill dense_fill(void *destination, unsigned char value, int64_t size_bytes);
+
+/* The same, queued. */
+cc_status copy_bytes(cc__backend *backend, int32_t device, cc_stream stream, void *destination, const void *source,
+                     int64_t size_bytes);
+cc_status fill_bytes(cc__backend *backend, int32_t device, cc_stream stream, void *destination, unsigned char value,
+                     int64_t size_bytes);
+
+bool bytes_are(const void *memory, unsigned char value, size_t size_bytes);
+
+#endif

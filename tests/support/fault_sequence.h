@@ -1,0 +1,29 @@
+/*
+ * What can fail while a program runs, numbered from 1 in the order in which it happens: operations of the fixture's
+ * backend (less those that give back) and allocations of the library. For programs of one thread.
+ */
+#ifndef CC_TESTS_FAULT_SEQUENCE_H
+#define CC_TESTS_FAULT_SEQUENCE_H
+
+#include "support/faulty_backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A set of what can fail: one bit for each faulty_operation, and one for allocations. */
+typedef uint32_t fault_set;
+#define FAULT(operation) ((fault_set)1 << (operation))
+#define FAULT_ALLOCATION ((fault_set)1 << FAULTY_OPERATION_COUNT)
+#define FAULT_EVERYTHING (~(fault_set)0)
+
+/* Counts from now on. The nth fails (0: none), with for_ever also all after it. */
+void fault_sequence_start(int64_t nth, bool for_ever);
+/* From now on all of a kind fail, and nothing else. */
+void fault_sequence_start_refusing(fault_set kinds);
+/* Nothing fails any more. Returns how many there were, failures included. */
+int64_t fault_sequence_stop(void);
+
+/* The kinds that have failed since the start. */
+fault_set fault_sequence_failed(void);
+
+#endif

@@ -1,0 +1,177 @@
+/* The emulated device's work: which memory a copy, a fill or a rescale may have, and when it is done. */
+#include "backend/emulated.h"
+#include "support/dense_work.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES INT64_C(64)
+
+static cc__backend *backend; /* two devices */
+static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
+
+static void set_up(void)
+{
+    backend = cc__backend_emulated_create(2);
+    ck_assert_ptr_nonnull(backend);
+    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
+    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
+    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
+}
+
+static void tear_down(void)
+{
+    cc__backend_emulated_destroy(backend);
+}
+
+static unsigned char *allocate(int32_t device, cc_stream stream, size_t size_bytes)
+{
+    void *memory = NULL;
+    ck_assert_int_eq(backend->allocate(backend, device, stream, size_bytes, &memory), CC_OK);
+    ck_assert_uint_eq((uintptr_t)memory % 256, 0);
+    return memory;
+}
+
+START_TEST(pageable_memory_is_copied_at_once)
+{
+    unsigned char in[BYTES], out[BYTES] = {0};
+    unsigned char *memory = allocate(0, a0, BYTES);
+    unsigned char *later = allocate(0, b0, BYTES);
+    memset(in, 3, BYTES);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, in, BYTES), CC_OK);
+    memset(in, 4, BYTES);
+    ck_assert(bytes_are(memory, 3, BYTES));
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, memory, 7, BYTES / 2), CC_OK);
+    ck_assert(bytes_are(memory, 3, BYTES));
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, out, memory, BYTES), CC_OK);
+    ck_assert(bytes_are(out, 7, BYTES / 2));
+    ck_assert(bytes_are(out + BYTES / 2, 3, BYTES / 2));
+    /* Another stream's work is left alone. */
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, 1);
+    ck_assert(bytes_are(later, CC__EMULATED_FRESH, BYTES));
+}
+END_TEST
+
+START_TEST(copies_do_not_cross_the_border_of_registered_memory)
+{
+    unsigned char host[4 * BYTES] = {0};
+    unsigned char *memory = allocate(0, a0, 4 * BYTES);
+    ck_assert_int_eq(backend->host_register(backend, host + BYTES, BYTES), CC_OK);
+    const int64_t queued = cc__emulated_count_live(backend).queued;
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host, BYTES + 1), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc_last_native_error(), 1);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, host + 2 * BYTES - 1, memory, 2), CC_ERROR_DEVICE);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, host, memory, 3 * BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, queued);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host + BYTES + 1, BYTES - 1), CC_OK);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host + BYTES, BYTES), CC_OK);
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, queued + 2);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host, BYTES), CC_OK);
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, 0);
+
+    ck_assert_int_eq(backend->host_register(backend, host + 2 * BYTES, BYTES), CC_OK);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host + BYTES, 2 * BYTES), CC_ERROR_DEVICE);
+}
+END_TEST
+
+START_TEST(boxes_stay_inside_one_allocation)
+{
+    unsigned char host[8] = {0, 1, 2, 3, 4, 5, 6, 7}, out[24] = {0};
+    unsigned char *memory = allocate(0, a0, 24);
+    /* 2 x 2 x 2 pixels of one byte, 3, 5 and 15 bytes apart: the last pixel is byte 23. */
+    cc__copy work = {.destination = {memory, {3, 5, 15, 99}},
+                     .source = {host, {1, 2, 4, 8}},
+                     .size = {2, 2, 2, 1},
+                     .pixel_bytes = 1};
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_OK);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, out, memory, 24), CC_OK);
+    const unsigned char expected[24] = {[0] = 0, [3] = 1, [5] = 2, [8] = 3, [15] = 4, [18] = 5, [20] = 6, [23] = 7};
+    for (int i = 0; i < 24; i++)
+        ck_assert_int_eq(out[i], i == 0 || expected[i] != 0 ? expected[i] : CC__EMULATED_FRESH);
+
+    const cc__copy good = work;
+    work.destination.data = memory + 1;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc_last_native_error(), 1);
+    work = good;
+    work.destination.stride[2] = 16;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work = good;
+    work.pixel_bytes = 2;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work = good;
+    work.destination.stride[1] = -5;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work = good;
+    work.destination.stride[1] = INT64_MAX;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work.size[1] = 3;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work = good;
+    work.size[0] = 0;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work = good;
+    work.source.data = NULL;
+    ck_assert_int_eq(backend->copy(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory - 1, host, 2), CC_ERROR_DEVICE);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, host, out, 8), CC_ERROR_DEVICE);
+}
+END_TEST
+
+START_TEST(fill_and_rescale_want_memory_of_their_device)
+{
+    unsigned char host[BYTES] = {0};
+    float in[4] = {1.0f, 2.5f, 300.0f, -1.0f};
+    unsigned char out[4] = {0};
+    unsigned char *memory0 = allocate(0, a0, BYTES);
+    unsigned char *memory1 = allocate(1, c1, BYTES);
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, memory1, 7, BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, host, 7, BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->host_register(backend, host, BYTES), CC_OK);
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, host, 7, BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, memory0, 7, BYTES + 1), CC_ERROR_DEVICE);
+
+    cc__rescale work = {.destination = {memory0 + 16, {1, 4, 4, 4}},
+                        .source = {memory0, {4, 16, 16, 16}},
+                        .size = {4, 1, 1, 1},
+                        .components = 1,
+                        .destination_type = CC_PIXEL_UINT8,
+                        .source_type = CC_PIXEL_FLOAT32,
+                        .scale = 1.0,
+                        .shift = 0.0};
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, in, sizeof in), CC_OK);
+    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_OK);
+    ck_assert(bytes_are(memory0 + 16, CC__EMULATED_FRESH, 4));
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, out, memory0 + 16, 4), CC_OK);
+    const unsigned char expected[4] = {1, 2, 255, 0}; /* half to even, then clamped */
+    ck_assert_mem_eq(out, expected, 4);
+    work.source.data = memory1;
+    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work.source.data = memory0 + BYTES - 15;
+    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work.source.data = memory0;
+    work.destination.data = memory0 + BYTES - 3;
+    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    work.destination.data = host;
+    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("emulated work");
+    TCase *cases = tcase_create("work");
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, pageable_memory_is_copied_at_once);
+    tcase_add_test(cases, copies_do_not_cross_the_border_of_registered_memory);
+    tcase_add_test(cases, boxes_stay_inside_one_allocation);
+    tcase_add_test(cases, fill_and_rescale_want_memory_of_their_device);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,352 @@
+/* What must happen before pixels can be used, against rules applied pixel by pixel. */
+#include "base/allocate.h"
+#include "data_manager/plan.h"
+#include "support/expect.h"
+#include "support/plain_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST CC__SOURCE(CC_PLACE_HOST)
+#define DEVICE(d) CC__SOURCE(d)
+
+static const cc__plan_topology no_peers = {0};
+static long live_before;
+
+static void set_up(void)
+{
+    live_before = cc__allocations_live();
+}
+
+static void tear_down(void)
+{
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__allocations_live(), live_before);
+}
+
+/* Images of 2-D, which is enough here: axes are the business of boxes. */
+#define SIZE 12
+
+static const cc__box whole = {{0, 0, 0, 0}, {SIZE, SIZE, 1, 1}};
+
+static cc__box box_at(int64_t i, int64_t j, int64_t size_i, int64_t size_j)
+{
+    const cc__box box = {{i, j, 0, 0}, {size_i, size_j, 1, 1}};
+    return box;
+}
+
+static void start(cc__validity *validity, cc__sources sources)
+{
+    ck_assert_int_eq(cc__validity_init(validity, &whole, sources), CC_OK);
+}
+
+static void put(cc__validity *validity, cc__box box, cc__sources sources)
+{
+    cc__validity next = {0};
+    ck_assert_int_eq(cc__validity_prepare(validity, &box, 0, sources, &next), CC_OK);
+    cc__validity_install(validity, &next);
+}
+
+static void plan_stale(const cc__validity *validity, cc__box box, cc_place place, const cc__plan_topology *topology,
+                       cc__plan *out_plan)
+{
+    ck_assert_int_eq(cc__plan_make(validity, &box, place, CC__PLAN_STALE, place, topology, out_plan), CC_OK);
+}
+
+typedef struct nearest_case {
+    cc_place place;
+    cc__sources sources;
+    cc__sources peers;
+    cc_place source;
+} nearest_case;
+
+static const nearest_case nearest_cases[] = {
+    /* For a device: a peer, then the host, then a device that is none; the lowest of several. */
+    {0, HOST, 0, CC_PLACE_HOST},
+    {0, HOST | DEVICE(1), DEVICE(1), 1},
+    {0, HOST | DEVICE(1) | DEVICE(2), DEVICE(2), 2},
+    {0, HOST | DEVICE(1) | DEVICE(2), DEVICE(1) | DEVICE(2), 1},
+    {0, HOST | DEVICE(1), 0, CC_PLACE_HOST},
+    {0, HOST | DEVICE(1), DEVICE(2), CC_PLACE_HOST},
+    {0, DEVICE(1) | DEVICE(2), 0, 1},
+    {0, DEVICE(1) | DEVICE(2), DEVICE(2), 2},
+    {60, DEVICE(0) | DEVICE(59), DEVICE(59), 59},
+    {0, DEVICE(60), 0, 60},
+    /* For the host the lowest device. */
+    {CC_PLACE_HOST, DEVICE(2) | DEVICE(5), 0, 2},
+    {CC_PLACE_HOST, DEVICE(2) | DEVICE(5), DEVICE(5), 2},
+    {CC_PLACE_HOST, DEVICE(60), 0, 60},
+};
+
+START_TEST(a_copy_comes_from_the_nearest)
+{
+    const nearest_case *that = &nearest_cases[_i];
+    const cc__plan_topology topology = {.peers = that->peers};
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, that->sources);
+    plan_stale(&validity, box_at(1, 2, 3, 4), that->place, &topology, &plan);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert_int_eq(plan.steps[0].kind, CC__STEP_COPY);
+    ck_assert_int_eq(plan.steps[0].source, that->source);
+    ck_assert_int_eq(plan.steps[0].box.start[0], 1);
+    ck_assert_int_eq(plan.steps[0].box.start[1], 2);
+    ck_assert_int_eq(plan.steps[0].box.size[0], 3);
+    ck_assert_int_eq(plan.steps[0].box.size[1], 4);
+    cc__plan_destroy(&plan);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(the_fill_value_comes_before_a_copy)
+{
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, CC__SOURCE_CONSTANT | HOST);
+    plan_stale(&validity, whole, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert_int_eq(plan.steps[0].kind, CC__STEP_CONSTANT);
+    plan_stale(&validity, whole, CC_PLACE_HOST, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(undefined_pixels_are_told_and_not_moved)
+{
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, CC__SOURCE_UNDEFINED);
+    put(&validity, box_at(0, 0, SIZE, 6), HOST);
+    plan_stale(&validity, whole, 0, &no_peers, &plan);
+    ck_assert(plan.reads_undefined);
+    ck_assert_int_eq(plan.count, 1);
+    plan_stale(&validity, box_at(0, 0, SIZE, 6), 0, &no_peers, &plan);
+    ck_assert(!plan.reads_undefined);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert_int_eq(cc__plan_make(&validity, &whole, 0, CC__PLAN_STALE_OR_ZERO, 0, &no_peers, &plan), CC_OK);
+    ck_assert(plan.reads_undefined);
+    ck_assert_int_eq(plan.count, 2);
+    for (int32_t i = 0; i < 2; ++i)
+        ck_assert_int_eq(plan.steps[i].kind, plan.steps[i].box.start[1] == 0 ? CC__STEP_COPY : CC__STEP_ZERO);
+    cc__plan_destroy(&plan);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(steps_that_continue_each_other_are_one)
+{
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, DEVICE(0));
+    /* Cells differ in what else is valid, but all four quarters come from device 0. */
+    put(&validity, box_at(0, 0, 6, 6), DEVICE(0) | DEVICE(1));
+    put(&validity, box_at(6, 0, 6, 6), DEVICE(0) | DEVICE(2));
+    put(&validity, box_at(0, 6, 6, 6), DEVICE(0) | DEVICE(1) | DEVICE(2));
+    ck_assert_int_eq(validity.count, 4);
+    plan_stale(&validity, whole, CC_PLACE_HOST, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert(cc__box_equal(&plan.steps[0].box, &whole));
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(steps_of_another_origin_stay_apart)
+{
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, DEVICE(0));
+    put(&validity, box_at(0, 0, SIZE, 4), DEVICE(1));
+    put(&validity, box_at(0, 4, SIZE, 4), CC__SOURCE_CONSTANT);
+    plan_stale(&validity, whole, CC_PLACE_HOST, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 3);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(more_steps_than_fit_inside)
+{
+    cc__validity validity;
+    cc__plan plan;
+    bool seen[SIZE] = {false};
+    start(&validity, HOST);
+    for (int64_t i = 0; i < SIZE; i += 2)
+        put(&validity, box_at(i, 0, 1, SIZE), DEVICE(0));
+    ck_assert_int_eq(cc__plan_make(&validity, &whole, CC_PLACE_HOST, CC__PLAN_STALE, 0, &no_peers, &plan), CC_OK);
+    ck_assert_int_eq(plan.count, SIZE / 2);
+    ck_assert_int_gt(plan.count, CC__PLAN_INLINE_STEPS);
+    for (int32_t i = 0; i < plan.count; ++i) {
+        ck_assert_int_eq(plan.steps[i].box.size[0], 1);
+        ck_assert_int_eq(plan.steps[i].box.size[1], SIZE);
+        ck_assert(!seen[plan.steps[i].box.start[0]]);
+        seen[plan.steps[i].box.start[0]] = true;
+    }
+    cc__plan_destroy(&plan);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(no_memory_for_more_steps)
+{
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, HOST);
+    for (int64_t i = 0; i < SIZE; i += 2)
+        put(&validity, box_at(i, 0, 1, SIZE), DEVICE(0));
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY,
+                     cc__plan_make(&validity, &whole, CC_PLACE_HOST, CC__PLAN_STALE, 0, &no_peers, &plan));
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(nothing_to_do_for_no_pixels)
+{
+    const cc__box nothing = {{0, 0, 0, 0}, {0, SIZE, 1, 1}};
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, HOST);
+    plan_stale(&validity, nothing, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+    ck_assert_int_eq(cc__validity_init(&validity, &nothing, CC__SOURCE_UNDEFINED), CC_OK);
+    plan_stale(&validity, nothing, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 0);
+    ck_assert(!plan.reads_undefined);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+/* The rules again, for one pixel. False when there is nothing to do. */
+static bool step_for(cc__sources sources, cc_place place, cc__plan_scope scope, cc_place only_at, cc__sources peers,
+                     cc__step *out_step)
+{
+    const bool wanted = scope == CC__PLAN_ONLY_AT ? sources == CC__SOURCE(only_at) : (sources & CC__SOURCE(place)) == 0;
+    if (!wanted || (sources == CC__SOURCE_UNDEFINED && scope != CC__PLAN_STALE_OR_ZERO))
+        return false;
+    out_step->source = CC_PLACE_HOST;
+    out_step->kind = sources == CC__SOURCE_UNDEFINED        ? CC__STEP_ZERO
+                     : (sources & CC__SOURCE_CONSTANT) != 0 ? CC__STEP_CONSTANT
+                                                            : CC__STEP_COPY;
+    if (out_step->kind != CC__STEP_COPY)
+        return true;
+    for (cc_place peer = 0; peer <= 60 && place != CC_PLACE_HOST; ++peer) {
+        if ((sources & peers & CC__SOURCE(peer)) != 0) {
+            out_step->source = peer;
+            return true;
+        }
+    }
+    for (cc_place other = CC_PLACE_HOST; other <= 60; ++other) {
+        if ((sources & CC__SOURCE(other)) != 0) {
+            out_step->source = other;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const cc__box *box, cc_place place,
+                       cc__plan_scope scope, cc_place only_at, cc__sources peers)
+{
+    const cc__step *step_at[SIZE][SIZE] = {{NULL}};
+    bool undefined = false;
+    for (int32_t i = 0; i < plan->count; ++i) {
+        const cc__step *step = &plan->steps[i];
+        ck_assert(cc__box_contains(box, &step->box) && !cc__box_is_empty(&step->box));
+        for (int64_t y = step->box.start[1]; y < step->box.start[1] + step->box.size[1]; ++y) {
+            for (int64_t x = step->box.start[0]; x < step->box.start[0] + step->box.size[0]; ++x) {
+                ck_assert_msg(step_at[y][x] == NULL, "pixel (%d, %d) is moved twice", (int)x, (int)y);
+                step_at[y][x] = step;
+            }
+        }
+        for (int32_t other = 0; other < i; ++other) {
+            cc__box joined;
+            ck_assert(step->kind != plan->steps[other].kind ||
+                      (step->kind == CC__STEP_COPY && step->source != plan->steps[other].source) ||
+                      !cc__box_join(&step->box, &plan->steps[other].box, &joined));
+        }
+    }
+    for (int64_t y = box->start[1]; y < box->start[1] + box->size[1]; ++y) {
+        for (int64_t x = box->start[0]; x < box->start[0] + box->size[0]; ++x) {
+            cc__step expected;
+            undefined = undefined || (grid[y][x] == CC__SOURCE_UNDEFINED && scope != CC__PLAN_ONLY_AT);
+            if (!step_for(grid[y][x], place, scope, only_at, peers, &expected)) {
+                ck_assert_msg(step_at[y][x] == NULL, "pixel (%d, %d) is moved for nothing", (int)x, (int)y);
+                continue;
+            }
+            ck_assert_msg(step_at[y][x] != NULL, "pixel (%d, %d) is forgotten", (int)x, (int)y);
+            ck_assert_int_eq(step_at[y][x]->kind, expected.kind);
+            if (expected.kind == CC__STEP_COPY)
+                ck_assert_int_eq(step_at[y][x]->source, expected.source);
+        }
+    }
+    ck_assert_int_eq(plan->reads_undefined, undefined);
+}
+
+static cc__box random_box(uint32_t *state)
+{
+    const int64_t x = random_below(state, SIZE);
+    const int64_t y = random_below(state, SIZE);
+    return box_at(x, y, 1 + random_below(state, SIZE - x), 1 + random_below(state, SIZE - y));
+}
+
+START_TEST(random_plans_move_what_is_stale_and_nothing_else)
+{
+    static const cc_place places[] = {CC_PLACE_HOST, 0, 1, 5};
+    uint32_t state = (uint32_t)_i + 1;
+    cc__sources grid[SIZE][SIZE];
+    cc__validity validity;
+    start(&validity, CC__SOURCE_UNDEFINED);
+    for (int32_t y = 0; y < SIZE; ++y)
+        for (int32_t x = 0; x < SIZE; ++x)
+            grid[y][x] = CC__SOURCE_UNDEFINED;
+    for (int32_t step = 0; step < 60; ++step) {
+        const cc__box box = random_box(&state);
+        cc__sources sources = random_below(&state, 4) == 0 ? CC__SOURCE_CONSTANT : 0;
+        for (int32_t i = 0; i < 4; ++i)
+            sources |= random_below(&state, 3) == 0 ? CC__SOURCE(places[i]) : 0;
+        put(&validity, box, sources != 0 ? sources : CC__SOURCE_UNDEFINED);
+        for (int64_t y = box.start[1]; y < box.start[1] + box.size[1]; ++y)
+            for (int64_t x = box.start[0]; x < box.start[0] + box.size[0]; ++x)
+                grid[y][x] = sources != 0 ? sources : CC__SOURCE_UNDEFINED;
+
+        const cc__box asked = random_below(&state, 4) == 0 ? whole : random_box(&state);
+        const cc_place place = places[random_below(&state, 4)];
+        const cc_place only_at = places[random_below(&state, 4)];
+        const cc__plan_scope scope = (cc__plan_scope)random_below(&state, 3);
+        const cc__plan_topology topology = {.peers = (cc__sources)random_below(&state, 256) & ~HOST};
+        cc__plan plan;
+        if (scope == CC__PLAN_ONLY_AT && only_at == place)
+            continue;
+        ck_assert_int_eq(cc__plan_make(&validity, &asked, place, scope, only_at, &topology, &plan), CC_OK);
+        check_plan(&plan, grid, &asked, place, scope, only_at, topology.peers);
+        cc__plan_destroy(&plan);
+    }
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *tcase = tcase_create("plan");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, a_copy_comes_from_the_nearest, 0, sizeof nearest_cases / sizeof nearest_cases[0]);
+    tcase_add_test(tcase, the_fill_value_comes_before_a_copy);
+    tcase_add_test(tcase, undefined_pixels_are_told_and_not_moved);
+    tcase_add_test(tcase, steps_that_continue_each_other_are_one);
+    tcase_add_test(tcase, steps_of_another_origin_stay_apart);
+    tcase_add_test(tcase, more_steps_than_fit_inside);
+    tcase_add_test(tcase, no_memory_for_more_steps);
+    tcase_add_test(tcase, nothing_to_do_for_no_pixels);
+    tcase_add_loop_test(tcase, random_plans_move_what_is_stale_and_nothing_else, 0, 30);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,387 @@
+/* The work under way at a place: who must wait for what. */
+#include "backend/emulated.h"
+#include "base/allocate.h"
+#include "data_manager/timeline.h"
+#include "support/expect.h"
+#include "support/faulty_backend.h"
+#include "support/plain_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static long live_before;
+static cc__backend *emulated, *backend;
+static cc__timeline timeline;
+static cc_stream stream; /* of device 0 */
+
+static void set_up(void)
+{
+    live_before = cc__allocations_live();
+    emulated = cc__backend_emulated_create(2);
+    ck_assert_ptr_nonnull(emulated);
+    backend = faulty_backend_create(emulated);
+    ck_assert_ptr_nonnull(backend);
+    timeline = (cc__timeline){0};
+    ck_assert_int_eq(backend->stream_create(backend, 0, &stream), CC_OK);
+    faulty_backend_reset_counts(backend);
+}
+
+static void tear_down(void)
+{
+    cc__allocate_set_hook(NULL);
+    cc__timeline_destroy(&timeline);
+    ck_assert_int_eq(cc__emulated_count_live(emulated).events, 0);
+    faulty_backend_destroy(backend);
+    cc__backend_emulated_destroy(emulated);
+    ck_assert_int_eq(cc__allocations_live(), live_before);
+}
+
+static int64_t calls(faulty_operation operation)
+{
+    return faulty_backend_counts(backend).calls[operation];
+}
+
+static cc__box box_at(int64_t i, int64_t size_i)
+{
+    const cc__box box = {{i, 0, 0, 0}, {size_i, 1, 1, 1}};
+    return box;
+}
+
+static cc__fence *fence_in(int32_t device, cc_stream recorded_in)
+{
+    cc__fence *fence = NULL;
+    ck_assert_int_eq(cc__fence_create(backend, device, &fence), CC_OK);
+    ck_assert_int_eq(cc__fence_record(fence, recorded_in), CC_OK);
+    return fence;
+}
+
+/* The timeline alone keeps the fence that is returned. */
+static cc__fence *note(cc__use use, int64_t i, int64_t size_i)
+{
+    const cc__box box = box_at(i, size_i);
+    cc__fence *fence = fence_in(0, stream);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &box, use, fence);
+    cc__fence_release(fence);
+    return fence;
+}
+
+static cc__fences collect(cc__use use, int64_t i, int64_t size_i)
+{
+    const cc__box box = box_at(i, size_i);
+    cc__fences fences = {0};
+    ck_assert_int_eq(cc__timeline_collect(&timeline, &box, use, &fences), CC_OK);
+    return fences;
+}
+
+static bool contains(const cc__fences *fences, const cc__fence *fence)
+{
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (fences->entries[i] == fence)
+            return true;
+    return false;
+}
+
+/* How many fences a use of these pixels waits for. */
+static int32_t count_waits(cc__use use, int64_t i, int64_t size_i)
+{
+    cc__fences fences = collect(use, i, size_i);
+    const int32_t count = fences.count;
+    cc__fences_destroy(&fences);
+    return count;
+}
+
+START_TEST(a_read_waits_for_writes_a_write_for_all)
+{
+    note(CC__USE_WRITE, 0, 8);
+    note(CC__USE_READ, 4, 8);
+    ck_assert_int_eq(count_waits(CC__USE_READ, 0, 12), 1);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 0, 12), 2);
+    ck_assert_int_eq(count_waits(CC__USE_READ, 8, 4), 0);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 8, 4), 1);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 0, 4), 1);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 12, 4), 0);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 5, 0), 0);
+}
+END_TEST
+
+START_TEST(a_write_drops_what_is_inside_its_box)
+{
+    note(CC__USE_WRITE, 0, 4);
+    note(CC__USE_READ, 2, 2);
+    const cc__fence *half_outside = note(CC__USE_READ, 2, 8);
+    const cc__fence *outside = note(CC__USE_WRITE, 20, 4);
+    ck_assert_int_eq(timeline.count, 4);
+    const cc__fence *written = note(CC__USE_WRITE, 0, 8);
+    ck_assert_int_eq(timeline.count, 3);
+    cc__fences fences = collect(CC__USE_WRITE, 0, 30);
+    ck_assert_int_eq(fences.count, 3);
+    ck_assert(contains(&fences, half_outside) && contains(&fences, outside) && contains(&fences, written));
+    cc__fences_destroy(&fences);
+    /* The fences of the two that went are gone with them. */
+    ck_assert_int_eq(cc__emulated_count_live(emulated).events, 3);
+}
+END_TEST
+
+START_TEST(a_read_drops_nothing)
+{
+    note(CC__USE_WRITE, 2, 2);
+    note(CC__USE_READ, 2, 2);
+    note(CC__USE_READ, 0, 8);
+    ck_assert_int_eq(timeline.count, 3);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 2, 1), 3);
+}
+END_TEST
+
+START_TEST(a_fence_is_waited_for_once)
+{
+    const cc__box boxes[] = {box_at(0, 4), box_at(8, 4), box_at(2, 8)};
+    cc__fence *fence = fence_in(0, stream);
+    cc__fences fences = {0};
+    for (int32_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+        cc__timeline_add(&timeline, &boxes[i], CC__USE_READ, fence);
+    }
+    ck_assert_int_eq(fence->references, 4);
+    for (int32_t i = 0; i < 3; ++i)
+        ck_assert_int_eq(cc__timeline_collect(&timeline, &boxes[i], CC__USE_WRITE, &fences), CC_OK);
+    ck_assert_int_eq(fences.count, 1);
+    ck_assert_int_eq(fence->references, 5);
+    cc__fences_destroy(&fences);
+    ck_assert_int_eq(fences.count, 0);
+    cc__fence_release(fence);
+    ck_assert_int_eq(cc__emulated_count_live(emulated).events, 1);
+}
+END_TEST
+
+START_TEST(what_is_known_to_be_done_is_not_waited_for)
+{
+    cc__fence *done = note(CC__USE_WRITE, 0, 4);
+    cc__fences fences = collect(CC__USE_READ, 0, 4);
+    ck_assert_int_eq(cc__fences_synchronize(&fences), CC_OK);
+    ck_assert_int_eq(count_waits(CC__USE_READ, 0, 4), 1);
+    cc__fences_mark_complete(&fences);
+    cc__fences_destroy(&fences);
+    ck_assert(done->is_complete);
+    ck_assert_int_eq(count_waits(CC__USE_READ, 0, 4), 0);
+    ck_assert_int_eq(timeline.count, 1);
+    /* It goes when the next entry comes, which need not touch it; the device is not asked. */
+    note(CC__USE_READ, 100, 1);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(calls(FAULTY_EVENT_IS_COMPLETE), 0);
+}
+END_TEST
+
+START_TEST(a_long_list_is_cleared_of_what_is_done)
+{
+    for (int64_t i = 0; i < 16; ++i)
+        note(CC__USE_READ, i, 1);
+    ck_assert_int_eq(timeline.count, 16);
+    ck_assert_int_eq(calls(FAULTY_EVENT_IS_COMPLETE), 0);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, stream), CC_OK);
+    note(CC__USE_READ, 50, 1);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(calls(FAULTY_EVENT_IS_COMPLETE), 16);
+}
+END_TEST
+
+START_TEST(what_cannot_be_asked_stays)
+{
+    for (int64_t i = 0; i < 16; ++i)
+        note(CC__USE_READ, i, 1);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, stream), CC_OK);
+    const faulty_rule rule = {FAULTY_EVENT_IS_COMPLETE, 1, true, CC_ERROR_DEVICE, 999};
+    faulty_backend_add_rule(backend, &rule);
+    note(CC__USE_READ, 50, 1);
+    faulty_backend_clear_rules(backend);
+    ck_assert_int_eq(timeline.count, 17);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 0, 60), 17);
+}
+END_TEST
+
+/* As many adds as were reserved need no memory, however they mix with adds that free places. */
+START_TEST(a_reserved_place_stays_reserved)
+{
+    cc__fence *fence = fence_in(0, stream);
+    for (int32_t i = 0; i < 50; ++i)
+        ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_unreserve(&timeline);
+    ck_assert_int_eq(timeline.reserved, 49);
+    ck_assert_int_ge(timeline.capacity, 49);
+    expect_allocations_to_fail_from(1);
+    for (int64_t i = 0; i < 49; ++i) {
+        const cc__box box = box_at(i, 1);
+        cc__timeline_add(&timeline, &box, CC__USE_READ, fence);
+    }
+    ck_assert_int_eq(timeline.reserved, 0);
+    ck_assert_int_eq(timeline.count, 49);
+    while (timeline.reserved + timeline.count < timeline.capacity)
+        ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__timeline_reserve(&timeline));
+    ck_assert_int_eq(timeline.reserved + timeline.count, timeline.capacity);
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(timeline.count, 49);
+    cc__fence_release(fence);
+}
+END_TEST
+
+START_TEST(no_memory_for_fences)
+{
+    const cc__box box = box_at(0, 8);
+    cc__fence *fence = NULL;
+    cc__fences fences = {0};
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__fence_create(backend, 0, &fence));
+    cc__allocate_set_hook(NULL);
+    ck_assert_ptr_null(fence);
+    const faulty_rule rule = {FAULTY_EVENT_CREATE, 1, false, CC_ERROR_DEVICE, 999};
+    faulty_backend_add_rule(backend, &rule);
+    expect_passed_on(CC_ERROR_DEVICE, cc__fence_create(backend, 0, &fence));
+    ck_assert_ptr_null(fence);
+    /* Four fit into the first piece of memory, the fifth does not. */
+    for (int64_t i = 0; i < 8; ++i)
+        note(CC__USE_READ, i, 1);
+    expect_allocations_to_fail_from(2);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__timeline_collect(&timeline, &box, CC__USE_WRITE, &fences));
+    cc__allocate_set_hook(NULL);
+    cc__fences_destroy(&fences);
+    for (int32_t i = 0; i < timeline.count; ++i)
+        ck_assert_int_eq(timeline.entries[i].fence->references, 1);
+}
+END_TEST
+
+typedef struct wait_case {
+    cc_stream recorded_in;
+    int32_t waiting_device;
+    cc_stream waiting; /* 9: a stream of the waiting device's own */
+    int32_t waits;
+} wait_case;
+
+#define LEGACY ((cc_stream)1)
+#define OWN ((cc_stream)9)
+
+/* Only within one default stream is there an order anyway; other handles may be of a new stream by now. */
+static const wait_case wait_cases[] = {
+    {CC_STREAM_DEFAULT, 0, CC_STREAM_DEFAULT, 0},
+    {CC_STREAM_DEFAULT, 0, LEGACY, 0},
+    {LEGACY, 0, CC_STREAM_DEFAULT, 0},
+    {CC_STREAM_DEFAULT, 1, CC_STREAM_DEFAULT, 1},
+    {CC_STREAM_DEFAULT, 0, CC_STREAM_PER_THREAD, 1},
+    {CC_STREAM_PER_THREAD, 0, CC_STREAM_PER_THREAD, 1},
+    {CC_STREAM_PER_THREAD, 0, CC_STREAM_DEFAULT, 1},
+    {CC_STREAM_DEFAULT, 0, OWN, 1},
+    {CC_STREAM_DEFAULT, 1, OWN, 1},
+};
+
+START_TEST(streams_wait_for_what_is_not_in_order_anyway)
+{
+    const wait_case *that = &wait_cases[_i];
+    cc__fence *fence = fence_in(0, that->recorded_in);
+    cc__fence *entries[] = {fence};
+    const cc__fences fences = {.entries = entries, .count = 1, .capacity = 1};
+    cc_stream waiting = that->waiting;
+    if (waiting == OWN)
+        ck_assert_int_eq(backend->stream_create(backend, that->waiting_device, &waiting), CC_OK);
+    ck_assert_int_eq(cc__fences_wait_in_stream(&fences, backend, that->waiting_device, waiting), CC_OK);
+    ck_assert_int_eq(calls(FAULTY_STREAM_WAIT), that->waits);
+    if (that->waits > 0) {
+        const faulty_rule rule = {FAULTY_STREAM_WAIT, 1, false, CC_ERROR_DEVICE, 999};
+        faulty_backend_add_rule(backend, &rule);
+        expect_passed_on(CC_ERROR_DEVICE, cc__fences_wait_in_stream(&fences, backend, that->waiting_device, waiting));
+    }
+    cc__fence_release(fence);
+}
+END_TEST
+
+static void count_up(void *argument)
+{
+    ++*(int32_t *)argument;
+}
+
+START_TEST(synchronizing_waits_until_all_is_done)
+{
+    int32_t done = 0;
+    ck_assert_int_eq(cc__emulated_launch(emulated, 0, stream, count_up, &done), CC_OK);
+    note(CC__USE_READ, 0, 1);
+    ck_assert_int_eq(cc__emulated_launch(emulated, 0, CC_STREAM_DEFAULT, count_up, &done), CC_OK);
+    cc__fence *fence = fence_in(0, CC_STREAM_DEFAULT);
+    const cc__box box = box_at(1, 1);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &box, CC__USE_READ, fence);
+    cc__fence_release(fence);
+    cc__fences fences = collect(CC__USE_WRITE, 0, 2);
+    ck_assert_int_eq(fences.count, 2);
+    ck_assert_int_eq(done, 0);
+    ck_assert_int_eq(cc__fences_synchronize(&fences), CC_OK);
+    ck_assert_int_eq(done, 2);
+    const faulty_rule rule = {FAULTY_EVENT_SYNCHRONIZE, 2, false, CC_ERROR_DEVICE, 999};
+    faulty_backend_add_rule(backend, &rule);
+    expect_passed_on(CC_ERROR_DEVICE, cc__fences_synchronize(&fences));
+    ck_assert_int_eq(cc_last_native_error(), 999);
+    cc__fences_destroy(&fences);
+}
+END_TEST
+
+/* Per pixel: the last write and the reads since must be waited for; nothing that was never queued there may be. */
+#define PIXELS 24
+#define STEPS 120
+
+START_TEST(random_uses_wait_for_enough)
+{
+    uint32_t state = (uint32_t)_i + 1;
+    cc__fence *fences[STEPS];
+    bool touched[PIXELS][STEPS] = {{false}};
+    bool needed[PIXELS][STEPS] = {{false}};
+    cc__use uses[STEPS];
+    for (int32_t at = 0; at < STEPS; ++at) {
+        const int64_t i = random_below(&state, PIXELS);
+        const int64_t size = 1 + random_below(&state, PIXELS - i);
+        uses[at] = random_below(&state, 3) == 0 ? CC__USE_WRITE : CC__USE_READ;
+        fences[at] = cc__fence_retain(note(uses[at], i, size));
+        for (int64_t pixel = i; pixel < i + size; ++pixel) {
+            for (int32_t before = 0; before < at && uses[at] == CC__USE_WRITE; ++before)
+                needed[pixel][before] = false;
+            touched[pixel][at] = needed[pixel][at] = true;
+        }
+        const int64_t pixel = random_below(&state, PIXELS);
+        const cc__use use = (cc__use)random_below(&state, 2);
+        cc__fences waits = collect(use, pixel, 1);
+        for (int32_t before = 0; before <= at; ++before) {
+            const bool found = contains(&waits, fences[before]);
+            const bool must = needed[pixel][before] && (use == CC__USE_WRITE || uses[before] == CC__USE_WRITE);
+            ck_assert_msg(found || !must, "step %d does not wait for %d", (int)at, (int)before);
+            ck_assert_msg(!found || touched[pixel][before], "step %d waits for %d, which is elsewhere", (int)at,
+                          (int)before);
+        }
+        cc__fences_destroy(&waits);
+    }
+    for (int32_t at = 0; at < STEPS; ++at)
+        cc__fence_release(fences[at]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("timeline");
+    TCase *tcase = tcase_create("timeline");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, a_read_waits_for_writes_a_write_for_all);
+    tcase_add_test(tcase, a_write_drops_what_is_inside_its_box);
+    tcase_add_test(tcase, a_read_drops_nothing);
+    tcase_add_test(tcase, a_fence_is_waited_for_once);
+    tcase_add_test(tcase, what_is_known_to_be_done_is_not_waited_for);
+    tcase_add_test(tcase, a_long_list_is_cleared_of_what_is_done);
+    tcase_add_test(tcase, what_cannot_be_asked_stays);
+    tcase_add_test(tcase, a_reserved_place_stays_reserved);
+    tcase_add_test(tcase, no_memory_for_fences);
+    tcase_add_loop_test(tcase, streams_wait_for_what_is_not_in_order_anyway, 0,
+                        sizeof wait_cases / sizeof wait_cases[0]);
+    tcase_add_test(tcase, synchronizing_waits_until_all_is_done);
+    tcase_add_loop_test(tcase, random_uses_wait_for_enough, 0, 20);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,353 @@
+/* Where the newest pixels are, against a grid that remembers it pixel by pixel. */
+#include "base/allocate.h"
+#include "data_manager/validity.h"
+#include "support/expect.h"
+#include "support/plain_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST CC__SOURCE(CC_PLACE_HOST)
+#define DEVICE(d) CC__SOURCE(d)
+
+static long live_before;
+
+static void set_up(void)
+{
+    live_before = cc__allocations_live();
+}
+
+static void tear_down(void)
+{
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__allocations_live(), live_before);
+}
+
+static cc__box box_of(int64_t i, int64_t j, int64_t k, int64_t l)
+{
+    return cc__box_of_size((const int64_t[CC_MAX_DIMENSION]){i, j, k, l});
+}
+
+static cc__box box_at(int64_t i, int64_t j, int64_t size_i, int64_t size_j)
+{
+    const cc__box box = {{i, j, 0, 0}, {size_i, size_j, 1, 1}};
+    return box;
+}
+
+/* One write, as a mapping for writing makes it. */
+static void write_box(cc__validity *validity, const cc__box *box, cc__sources at)
+{
+    cc__validity next = {0};
+    ck_assert_int_eq(cc__validity_prepare(validity, box, 0, at, &next), CC_OK);
+    cc__validity_install(validity, &next);
+    ck_assert_ptr_null(next.cells);
+}
+
+/* The grid. */
+#define GRID_I 6
+#define GRID_J 5
+#define GRID_K 4
+#define GRID_L 3
+#define GRID_PIXELS (GRID_I * GRID_J * GRID_K * GRID_L)
+
+static const cc__box grid_whole = {{0, 0, 0, 0}, {GRID_I, GRID_J, GRID_K, GRID_L}};
+
+static int32_t grid_at(int64_t i, int64_t j, int64_t k, int64_t l)
+{
+    return (int32_t)(((l * GRID_K + k) * GRID_J + j) * GRID_I + i);
+}
+
+/* Calls the body with `at` for each pixel of a box. */
+#define FOR_EACH_PIXEL(box, at)                                                                                        \
+    for (int64_t l_ = (box)->start[3]; l_ < (box)->start[3] + (box)->size[3]; ++l_)                                    \
+        for (int64_t k_ = (box)->start[2]; k_ < (box)->start[2] + (box)->size[2]; ++k_)                                \
+            for (int64_t j_ = (box)->start[1]; j_ < (box)->start[1] + (box)->size[1]; ++j_)                            \
+                for (int64_t i_ = (box)->start[0], at = grid_at(i_, j_, k_, l_);                                       \
+                     i_ < (box)->start[0] + (box)->size[0]; ++i_, ++at)
+
+static cc__box random_box(uint32_t *state)
+{
+    cc__box box;
+    const int64_t kind = random_below(state, 8);
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
+        const int64_t size = grid_whole.size[axis];
+        box.start[axis] = random_below(state, size);
+        box.size[axis] = kind == 0 ? 1 : 1 + random_below(state, size - box.start[axis]);
+    }
+    if (kind == 1)
+        box.size[random_below(state, CC_MAX_DIMENSION)] = 0;
+    return kind == 2 ? grid_whole : box;
+}
+
+static void check_against_grid(const cc__validity *validity, const cc__sources grid[GRID_PIXELS])
+{
+    bool seen[GRID_PIXELS] = {false};
+    ck_assert_int_le(validity->count, validity->capacity);
+    for (int32_t cell = 0; cell < validity->count; ++cell) {
+        const cc__sources sources = validity->cells[cell].sources;
+        ck_assert(sources != 0);
+        ck_assert((sources & CC__SOURCE_UNDEFINED) == 0 || sources == CC__SOURCE_UNDEFINED);
+        ck_assert(!cc__box_is_empty(&validity->cells[cell].box));
+        ck_assert(cc__box_contains(&grid_whole, &validity->cells[cell].box));
+        FOR_EACH_PIXEL(&validity->cells[cell].box, at)
+        {
+            ck_assert_msg(!seen[at], "pixel %d is in two cells", (int)at);
+            ck_assert_msg(sources == grid[at], "pixel %d", (int)at);
+            seen[at] = true;
+        }
+    }
+    for (int32_t at = 0; at < GRID_PIXELS; ++at)
+        ck_assert_msg(seen[at], "pixel %d is in no cell", (int)at);
+}
+
+static void check_count(const cc__validity *validity, const cc__sources grid[GRID_PIXELS], const cc__box *box,
+                        cc__sources sources)
+{
+    int64_t pixels = 0;
+    FOR_EACH_PIXEL(box, at)
+    pixels += (grid[at] & sources) == sources;
+    ck_assert_int_eq(cc__validity_count_pixels(validity, box, sources), pixels);
+}
+
+/* A change of a box, as reading or writing makes one; the old state stays until the new one is installed. */
+static void change(cc__validity *validity, cc__sources grid[GRID_PIXELS], const cc__box *box, cc__sources keep,
+                   cc__sources add)
+{
+    cc__validity next = {0};
+    ck_assert_int_eq(cc__validity_prepare(validity, box, keep, add, &next), CC_OK);
+    check_against_grid(validity, grid);
+    cc__validity_install(validity, &next);
+    FOR_EACH_PIXEL(box, at)
+    grid[at] = (grid[at] & keep) | add;
+    check_against_grid(validity, grid);
+}
+
+static void drop_where_possible(cc__validity *validity, cc__sources grid[GRID_PIXELS], cc__sources sources)
+{
+    for (int32_t at = 0; at < GRID_PIXELS; ++at)
+        if ((grid[at] & ~sources) == 0)
+            return;
+    cc__validity_drop(validity, sources);
+    for (int32_t at = 0; at < GRID_PIXELS; ++at)
+        grid[at] &= ~sources;
+    check_against_grid(validity, grid);
+}
+
+static const cc__sources places[] = {HOST, DEVICE(0), DEVICE(1), DEVICE(60)};
+
+START_TEST(random_changes_match_a_grid)
+{
+    uint32_t state = (uint32_t)_i + 1;
+    cc__sources grid[GRID_PIXELS];
+    cc__validity validity;
+    const cc__sources first = _i % 2 == 0 ? CC__SOURCE_CONSTANT : CC__SOURCE_UNDEFINED;
+    ck_assert_int_eq(cc__validity_init(&validity, &grid_whole, first), CC_OK);
+    for (int32_t at = 0; at < GRID_PIXELS; ++at)
+        grid[at] = first;
+    check_against_grid(&validity, grid);
+    for (int32_t step = 0; step < 120; ++step) {
+        const cc__box box = random_box(&state);
+        const cc__sources place = places[random_below(&state, 4)];
+        switch (random_below(&state, 8)) {
+        case 0:
+        case 1:
+        case 2:
+            change(&validity, grid, &box, 0, place);
+            break;
+        case 3:
+        case 4:
+        case 5:
+            change(&validity, grid, &box, ~CC__SOURCE_UNDEFINED, place);
+            break;
+        case 6:
+            drop_where_possible(&validity, grid, place);
+            break;
+        case 7:
+            if (random_below(&state, 8) > 0)
+                break;
+            cc__validity_reset(&validity, &grid_whole, CC__SOURCE_CONSTANT);
+            for (int32_t at = 0; at < GRID_PIXELS; ++at)
+                grid[at] = CC__SOURCE_CONSTANT;
+            ck_assert_int_eq(validity.count, 1);
+            check_against_grid(&validity, grid);
+            break;
+        }
+        const cc__box other = random_box(&state);
+        check_count(&validity, grid, &other, place);
+        check_count(&validity, grid, &other, place | HOST);
+        check_count(&validity, grid, &other, CC__SOURCE_CONSTANT);
+    }
+    cc__validity_destroy(&validity);
+    ck_assert_int_eq(validity.count, 0);
+}
+END_TEST
+
+START_TEST(starts_as_one_cell)
+{
+    const cc__box whole = box_of(7, 5, 3, 1);
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_UNDEFINED), CC_OK);
+    ck_assert_int_eq(validity.count, 1);
+    ck_assert(cc__box_equal(&validity.cells[0].box, &whole));
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, CC__SOURCE_UNDEFINED), 105);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(nothing_of_nothing)
+{
+    const cc__box whole = box_of(7, 0, 3, 1);
+    cc__validity validity;
+    cc__validity next = {0};
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+    ck_assert_int_eq(validity.count, 0);
+    ck_assert_int_eq(cc__validity_prepare(&validity, &whole, 0, HOST, &next), CC_OK);
+    ck_assert_int_eq(next.count, 0);
+    cc__validity_install(&validity, &next);
+    cc__validity_drop(&validity, HOST);
+    cc__validity_reset(&validity, &whole, CC__SOURCE_CONSTANT);
+    ck_assert_int_eq(validity.count, 0);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, CC__SOURCE_CONSTANT), 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(an_empty_box_changes_nothing)
+{
+    const cc__box whole = box_of(4, 4, 1, 1);
+    const cc__box empty = box_at(2, 2, 0, 2);
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+    write_box(&validity, &empty, HOST);
+    ck_assert_int_eq(validity.count, 1);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, CC__SOURCE_CONSTANT), 16);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(a_change_that_is_none_cuts_nothing)
+{
+    const cc__box whole = box_of(64, 64, 1, 1);
+    const cc__box inside = box_at(10, 10, 3, 3);
+    cc__validity validity;
+    cc__validity next = {0};
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, HOST), CC_OK);
+    write_box(&validity, &inside, HOST);
+    ck_assert_int_eq(validity.count, 1);
+    ck_assert_int_eq(cc__validity_prepare(&validity, &inside, ~CC__SOURCE_UNDEFINED, HOST, &next), CC_OK);
+    cc__validity_install(&validity, &next);
+    ck_assert_int_eq(validity.count, 1);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(neighbours_are_joined)
+{
+    const cc__box whole = box_of(16, 16, 1, 1);
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+    for (int64_t j = 0; j < 16; ++j) {
+        for (int64_t i = 0; i < 16; ++i) {
+            const cc__box pixel = box_at(i, j, 1, 1);
+            write_box(&validity, &pixel, DEVICE(0));
+            /* What is written: whole rows, and a part of one; what is not: the rest of the row, and whole rows. */
+            ck_assert_int_le(validity.count, 4);
+        }
+    }
+    ck_assert_int_eq(validity.count, 1);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(a_cut_out_pixel_costs_at_most_eight_cells)
+{
+    const cc__box whole = box_of(9, 9, 9, 9);
+    const cc__box middle = {{4, 4, 4, 4}, {1, 1, 1, 1}};
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, HOST), CC_OK);
+    write_box(&validity, &middle, DEVICE(0));
+    ck_assert_int_eq(validity.count, 1 + CC__BOX_MAX_PIECES);
+    write_box(&validity, &middle, HOST);
+    ck_assert_int_eq(validity.count, 1);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(what_is_written_at_once_is_one_cell)
+{
+    /* Five boxes around a middle one, no two of which are together a box. */
+    const cc__box pinwheel[] = {box_at(0, 0, 2, 1), box_at(2, 0, 1, 2), box_at(1, 2, 2, 1), box_at(0, 1, 1, 2),
+                                box_at(1, 1, 1, 1)};
+    const cc__box whole = box_of(3, 3, 1, 1);
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+    for (int32_t i = 0; i < 5; ++i)
+        write_box(&validity, &pinwheel[i], DEVICE(i));
+    ck_assert_int_eq(validity.count, 5);
+    write_box(&validity, &whole, HOST);
+    ck_assert_int_eq(validity.count, 1);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(no_memory_leaves_all_as_it_was)
+{
+    const cc__box whole = box_of(4, 4, 1, 1);
+    const cc__box inside = box_at(1, 1, 2, 2);
+    cc__validity validity;
+    cc__validity next = {.count = 77};
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__validity_init(&validity, &whole, HOST));
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__validity_prepare(&validity, &inside, 0, HOST, &next));
+    ck_assert_int_eq(next.count, 77);
+    ck_assert_int_eq(validity.count, 1);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, CC__SOURCE_CONSTANT), 16);
+    /* Dropping and resetting need none. */
+    cc__validity_reset(&validity, &whole, HOST | DEVICE(3));
+    cc__validity_drop(&validity, DEVICE(3));
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), 16);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(3)), 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(more_pixels_than_32_bits_count)
+{
+    const cc__box whole = box_of((int64_t)1 << 31, (int64_t)1 << 31, 1, 1);
+    const cc__box inside = {{1, (int64_t)1 << 30, 0, 0}, {(int64_t)1 << 30, (int64_t)1 << 30, 1, 1}};
+    cc__validity validity;
+    ck_assert_int_eq(cc__validity_init(&validity, &whole, HOST), CC_OK);
+    write_box(&validity, &inside, DEVICE(0));
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), (int64_t)1 << 60);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), ((int64_t)1 << 62) - ((int64_t)1 << 60));
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("validity");
+    TCase *tcase = tcase_create("validity");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, random_changes_match_a_grid, 0, 24);
+    tcase_add_test(tcase, starts_as_one_cell);
+    tcase_add_test(tcase, nothing_of_nothing);
+    tcase_add_test(tcase, an_empty_box_changes_nothing);
+    tcase_add_test(tcase, a_change_that_is_none_cuts_nothing);
+    tcase_add_test(tcase, neighbours_are_joined);
+    tcase_add_test(tcase, a_cut_out_pixel_costs_at_most_eight_cells);
+    tcase_add_test(tcase, what_is_written_at_once_is_one_cell);
+    tcase_add_test(tcase, no_memory_leaves_all_as_it_was);
+    tcase_add_test(tcase, more_pixels_than_32_bits_count);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
