@@ -1,11 +1,13 @@
 # Tests, under CTest.
 
-set(cudacommon_test_environment)
+# Check's own limit of four seconds is less than a busy machine needs; CTest has another.
+set(cudacommon_test_environment CK_DEFAULT_TIMEOUT=60)
 if(CUDACOMMON_SANITIZE)
     # Check's forks hide what is left at the end, and threads do not survive them.
     list(
         APPEND cudacommon_test_environment
         CK_FORK=no
+        CK_TIMEOUT_MULTIPLIER=5
         ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
         UBSAN_OPTIONS=print_stacktrace=1
         TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1
@@ -18,7 +20,8 @@ cudacommon_add_test(
     LABEL label             unit, model, fault or gpu
     SOURCES file...         a program of its own; a test that names the same program again reuses it
     [INTERNAL]              links the rooms' own functions (cc__), not the shared library
-    [DEVICES device...]     one test for each, with CUDACOMMON_DEVICE set to it; cuda gets the label gpu
+    [DEVICES device...]     one test for each, with CUDACOMMON_DEVICE set to it; cuda gets the label gpu;
+                            emulated~7 sets CUDACOMMON_EMULATED_SEED=7 too
     [ENVIRONMENT VAR=value...]
     [TIMEOUT seconds]
 )
@@ -60,8 +63,12 @@ endfunction()
 # Reads label, program and the arguments from its caller.
 function(cudacommon_register_test name device)
     add_test(NAME "${name}" COMMAND ${program})
-    set(environment "CUDACOMMON_DEVICE=${device}" ${cudacommon_test_environment} ${arg_ENVIRONMENT})
-    set(timeout 120)
+    string(REGEX MATCH "^([^~]*)~?(.*)$" matched "${device}")
+    set(environment "CUDACOMMON_DEVICE=${CMAKE_MATCH_1}" ${cudacommon_test_environment} ${arg_ENVIRONMENT})
+    if(CMAKE_MATCH_2)
+        list(APPEND environment "CUDACOMMON_EMULATED_SEED=${CMAKE_MATCH_2}")
+    endif()
+    set(timeout 300)
     if(label STREQUAL "gpu")
         # CUDA does not work in a forked child; free memory is counted, so one at a time.
         list(APPEND environment CK_FORK=no)

@@ -23,6 +23,13 @@ typedef struct cc__launcher {
 cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);
 cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher);
 
+/*
+ * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most
+ * when boxes have one shape and one layout. most_blocks: how much of the GPU each launch may fill.
+ */
+cc_status cc__launch_copy_boxes(const cc__copy *works, int32_t count, int32_t most_blocks,
+                                const cc__launcher *launcher);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,46 +1,15 @@
-#include "base/rows.h"
 #include "kernels/launch.h"
 #include "kernels/pixel_math.h"
-#include "kernels/tiles.h"
+#include "kernels/rescale_plan.h"
 
-#include <string.h>
-
-/*
- * In each tile a thread loads 8 components before it needs the first, computes, and stores them. A piece of work is one
- * component, or a pack of 4 side by side when both types have at most 4 bytes: one by one, small ones would take more
- * loads and stores than a multiprocessor can issue.
- */
-#define COMPONENTS 8
-#define TILE_COMPONENTS_LOG2 11
-#define TILE_COMPONENTS (COMPONENTS * CC__BLOCK_THREADS)
-#define PACK 4
-#define PACK_LOG2 2
-
-typedef struct cc__rescale_plan {
-    unsigned char *destination; /* the first component of the first row */
-    const unsigned char *source;
-    int64_t length;  /* components of a row */
-    int64_t step[2]; /* bytes to the next component; [0] is the destination's */
-    double scale;
-    double shift;
-    cc_pixel_type destination_type;
-    cc_pixel_type source_type;
-    int32_t is_cast; /* nothing to compute: see cc__rescale_on_host */
-    int32_t before;  /* components that the first pack of each row has too many, so that packs are aligned */
-    cc__tiles tiles;
-} cc__rescale_plan;
-
-/* Which kernel, and what a piece of work is. */
-typedef enum cc__rescale_way {
-    RESCALE_PACKS,
-    RESCALE_SINGLES,
-    RESCALE_COMPLEX,
-    RESCALE_TRANSFER /* whole numbers of up to 64 bits, copied or clamped */
-} cc__rescale_way;
+/* Short names for this file. */
+#define COMPONENTS CC__RESCALE_COMPONENTS
+#define PACK CC__RESCALE_PACK
+#define PACK_BYTES(BITS) (PACK * (BITS) / 8)
 
 /* Bit i of `inside` says whether component i of the piece exists. `pack` is a constant: 1 or PACK. */
 #define DEFINE_ACCESS(BITS)                                                                                            \
-    typedef struct __align__(PACK *BITS / 8) pack_of_##BITS                                                            \
+    typedef struct __align__(PACK_BYTES(BITS)) pack_of_##BITS                                                          \
     {                                                                                                                  \
         uint##BITS##_t value[PACK];                                                                                    \
     }                                                                                                                  \
@@ -102,14 +71,14 @@ static __device__ inline uint32_t locate(const cc__rescale_plan *plan, int64_t t
     /* Counted from the tile's first component, those of the row begin at `low` and end before `high`. */
     int64_t first = first_piece * pack - plan->before;
     int32_t low = first < 0 ? (int32_t)-first : 0;
-    int32_t high = plan->length - first < TILE_COMPONENTS ? (int32_t)(plan->length - first) : TILE_COMPONENTS;
+    int32_t high = plan->length - first < CC__RESCALE_TILE ? (int32_t)(plan->length - first) : CC__RESCALE_TILE;
 
     if (tiles->width_log2 == tiles->tile_log2) {
         int64_t offset = first_row_offset + first * step + thread * pack * step;
         CC__UNROLL
         for (int32_t i = 0; i < COMPONENTS / pack; i++)
             out_offsets[i] = offset + i * CC__BLOCK_THREADS * pack * step;
-        if (low == 0 && high == TILE_COMPONENTS)
+        if (low == 0 && high == CC__RESCALE_TILE)
             return (1u << COMPONENTS) - 1;
     }
 
@@ -307,99 +276,16 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) transfer_whole_numbe
     }
 }
 
-/* The unsigned integer of as many bytes; for 16 bytes, twice that of 8. */
-static cc_pixel_type holder_of(size_t size_bytes)
-{
-    switch (size_bytes) {
-    case 1:
-        return CC_PIXEL_UINT8;
-    case 2:
-        return CC_PIXEL_UINT16;
-    case 4:
-        return CC_PIXEL_UINT32;
-    default:
-        return CC_PIXEL_UINT64;
-    }
-}
-
-static bool is_complex(cc_pixel_type type)
-{
-    return type == CC_PIXEL_COMPLEX64 || type == CC_PIXEL_COMPLEX128;
-}
-
-/* How many components before the first one a pack must begin to be aligned in both spans and all rows; -1: it cannot.
- */
-static int32_t components_before_pack(const cc__rescale *work, const cc__rows *rows)
-{
-    const uintptr_t address[2] = {(uintptr_t)work->destination.data, (uintptr_t)work->source.data};
-    const int64_t size[2] = {(int64_t)cc_pixel_type_size_bytes(work->destination_type),
-                             (int64_t)cc_pixel_type_size_bytes(work->source_type)};
-    for (int32_t span = 0; span < 2; span++) {
-        if (size[span] > 4 || rows->step[span] != size[span])
-            return -1;
-        for (int32_t i = 0; i < rows->axes; i++) {
-            if (rows->stride[span][i] % (PACK * size[span]) != 0)
-                return -1;
-        }
-    }
-    int32_t before = (int32_t)(address[0] / (uintptr_t)size[0] % PACK);
-    return before == (int32_t)(address[1] / (uintptr_t)size[1] % PACK) ? before : -1;
-}
-
-static cc__rescale_way plan_rescale(const cc__rescale *work, cc__rescale_plan *plan, cc__rows *rows)
-{
-    int64_t components = work->components;
-    size_t size_bytes = cc_pixel_type_size_bytes(work->source_type);
-    bool is_64_bits = (work->destination_type == CC_PIXEL_UINT64 && work->source_type == CC_PIXEL_INT64) ||
-                      (work->destination_type == CC_PIXEL_INT64 && work->source_type == CC_PIXEL_UINT64);
-    cc__rescale_way way;
-
-    memset(plan, 0, sizeof *plan);
-    plan->scale = work->scale;
-    plan->shift = work->shift;
-    plan->destination_type = work->destination_type;
-    plan->source_type = work->source_type;
-    plan->is_cast = work->scale == 1.0 && work->shift == 0.0;
-    if (plan->is_cast && work->destination_type == work->source_type) {
-        plan->destination_type = holder_of(size_bytes);
-        plan->source_type = plan->destination_type;
-        if (size_bytes == 16)
-            components *= 2;
-        way = RESCALE_TRANSFER;
-    } else if (plan->is_cast && is_64_bits) {
-        way = RESCALE_TRANSFER;
-    } else if (is_complex(work->destination_type) || is_complex(work->source_type)) {
-        way = RESCALE_COMPLEX;
-    } else {
-        way = RESCALE_SINGLES;
-    }
-
-    cc__rows_plan(CC__ROWS_OF_ELEMENTS, components, (int64_t)cc_pixel_type_size_bytes(plan->destination_type),
-                  (int64_t)cc_pixel_type_size_bytes(plan->source_type), work->size, work->destination.stride,
-                  work->source.stride, rows);
-    if (way == RESCALE_SINGLES) {
-        int32_t before = components_before_pack(work, rows);
-        if (before >= 0) {
-            plan->before = before;
-            way = RESCALE_PACKS;
-        }
-    }
-    plan->length = rows->length;
-    plan->step[0] = rows->step[0];
-    plan->step[1] = rows->step[1];
-    return way;
-}
-
 static const void *rescale_kernel(cc__rescale_way way)
 {
     switch (way) {
-    case RESCALE_PACKS:
+    case CC__RESCALE_PACKS:
         return (const void *)rescale_packs;
-    case RESCALE_SINGLES:
+    case CC__RESCALE_SINGLES:
         return (const void *)rescale_singles;
-    case RESCALE_COMPLEX:
+    case CC__RESCALE_COMPLEX:
         return (const void *)rescale_complex;
-    case RESCALE_TRANSFER:
+    case CC__RESCALE_TRANSFER:
         return (const void *)transfer_whole_numbers;
     }
     return NULL;
@@ -408,9 +294,9 @@ static const void *rescale_kernel(cc__rescale_way way)
 static cc_status launch_rows(cc__rescale_plan *plan, cc__rescale_way way, cc__rows rows, unsigned char *destination,
                              const unsigned char *source, const cc__launcher *launcher)
 {
-    int32_t pack_log2 = way == RESCALE_PACKS ? PACK_LOG2 : 0;
+    int32_t pack_log2 = way == CC__RESCALE_PACKS ? CC__RESCALE_PACK_LOG2 : 0;
     int64_t pieces = ((rows.length + plan->before - 1) >> pack_log2) + 1;
-    if (!cc__tiles_plan(&rows, pieces, TILE_COMPONENTS_LOG2 - pack_log2, &plan->tiles)) {
+    if (!cc__tiles_plan(&rows, pieces, CC__RESCALE_TILE_LOG2 - pack_log2, &plan->tiles)) {
         cc__rows rest;
         int64_t offset[2];
         cc__rows_split(&rows, &rest, offset);
@@ -430,7 +316,7 @@ cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launch
 {
     cc__rescale_plan plan;
     cc__rows rows;
-    cc__rescale_way way = plan_rescale(work, &plan, &rows);
+    cc__rescale_way way = cc__rescale_plan_work(work, &plan, &rows);
     if (plan.is_cast && work->destination.data == work->source.data)
         return CC_OK;
     return launch_rows(&plan, way, rows, work->destination.data, work->source.data, launcher);

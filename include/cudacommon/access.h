@@ -61,7 +61,8 @@ CC_API cc_status cc_image_unmap_host(cc_image *image, void *pixels);
  * CC_ERROR_DEVICE.
  * Ownership: borrowed until cc_image_unmap_device().
  * Thread safety: any thread; the caller's current device and pending CUDA error are untouched.
- * Blocks only while pageable memory is copied; the rest is in stream order. Since 2.0.
+ * Blocks only while pageable memory is copied, or other images leave the device to make room (budget.h); the rest is in
+ * stream order. Since 2.0.
  */
 CC_API cc_status cc_image_map_device(cc_image *image, const cc_region *region, cc_access access, cc_stream stream,
                                      void **out_pixels);
@@ -82,7 +83,8 @@ CC_API cc_status cc_image_unmap_device(cc_image *image, void *pixels, cc_stream 
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a negative size; CC_ERROR_REGION; CC_ERROR_BUSY while a
  * writer has pixels of the region; CC_ERROR_UNINITIALIZED; CC_ERROR_NO_DEVICE; CC_ERROR_INVALID_DEVICE;
  * CC_ERROR_OUT_OF_HOST_MEMORY; CC_ERROR_OUT_OF_DEVICE_MEMORY; CC_ERROR_FORKED; CC_ERROR_DEVICE.
- * Thread safety: any thread. Blocks only while pageable memory is copied. Since 2.0.
+ * Thread safety: any thread. Blocks only while pageable memory is copied, or other images leave the device to make room
+ * (budget.h). Since 2.0.
  */
 CC_API cc_status cc_image_prefetch(cc_image *image, const cc_region *region, cc_place place);
 

@@ -3,6 +3,7 @@
 #define CUDACOMMON_H
 
 #include <cudacommon/access.h>
+#include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
@@ -12,6 +13,7 @@
 #include <cudacommon/region.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>
 
 #endif

@@ -49,8 +49,8 @@ typedef struct cc_descriptor {
 /**
  * Describes a region without touching it: everything but the pointer. Allocates, copies and waits for nothing.
  * region: inside the image's region, or NULL for all of it. place: the side whose strides are meant (they differ only
- * when memory with its own strides was wrapped); on a device that need not exist. flags: 0 or
- * CC_DESCRIBE_COMPONENT_AXIS. out_descriptor: initialised with CC_DESCRIPTOR_INIT; data NULL, stream 0.
+ * when memory with its own strides was wrapped); on a device that need not exist, or CC_DEVICE_CURRENT for the image's.
+ * flags: 0 or CC_DESCRIBE_COMPONENT_AXIS. out_descriptor: initialised with CC_DESCRIPTOR_INIT; data NULL, stream 0.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, struct_size 0, order, flags, place, or a negative size;
  * CC_ERROR_REGION.
  * Thread safety: any thread. Does not block. Since 2.0.
@@ -64,9 +64,9 @@ CC_API cc_status cc_image_describe(cc_image *image, const cc_region *region, cc_
  * place: CC_PLACE_HOST, or the image's device (cc_image_get_device()), or CC_DEVICE_CURRENT for whichever that is.
  * stream: on a device, where the pixels will be used; on the host 0.
  * out_descriptor: read_only is 1 for CC_ACCESS_READ and for pixels wrapped read-only.
- * Returns what cc_image_describe() and the map call return; CC_ERROR_INVALID_DEVICE for a device that is not the
- * image's. Ownership: data is borrowed until cc_image_unmap_descriptor(). Thread safety: any thread. Blocks as the map
- * call does. Since 2.0.
+ * Returns what cc_image_describe() and the map call return; CC_ERROR_INVALID_ARGUMENT when struct_size leaves no room
+ * for data; CC_ERROR_INVALID_DEVICE for a device that is not the image's. Ownership: data is borrowed until
+ * cc_image_unmap_descriptor(). Thread safety: any thread. Blocks as the map call does. Since 2.0.
  */
 CC_API cc_status cc_image_map_descriptor(cc_image *image, const cc_region *region, cc_order order, uint32_t flags,
                                          cc_place place, cc_access access, cc_stream stream,

@@ -33,11 +33,11 @@ CC_API cc_status cc_image_fill(cc_image *image, const cc_region *region, const v
  * first pixel of each image; the sizes and components are equal, the regions' indices may differ. Parts of images:
  * views. The output may be the input, or share exactly its pixels.
  *
- * Computed in float64. scale 1 and shift 0 between integers is exact, also for 64 bits; between equal types it is a
- * copy. Into an integer: rounded half to even, then clamped to the type's range; NaN gives 0. Into bool: 1 unless the
- * value is 0. Into a float: rounded half to even, overflow gives infinity; NaN gives the type's quiet NaN. Complex
- * input: scale acts on both parts, shift on the real one; into a real type the real part is kept. Real into complex:
- * imaginary part 0. CPU and GPU give the same bits.
+ * Computed in float64. scale 1 and shift 0 is a cast: between integers exact, also for 64 bits; between equal types a
+ * copy; else each value as it is, -0 included. Into an integer: rounded half to even, then clamped to the type's range;
+ * NaN gives 0. Into bool: 1 unless the value is 0 (complex: both parts). Into a float: rounded half to even, overflow
+ * gives infinity; NaN gives the type's quiet NaN. Complex input: scale acts on both parts, shift on the real one; into
+ * a real type the real part is kept. Real into complex: imaginary part 0. CPU and GPU give the same bits.
  *
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, or scale or shift not finite; CC_ERROR_SIZE when the sizes or
  * components differ; CC_ERROR_READ_ONLY; CC_ERROR_BUSY while the output is mapped, the input is being written, or the

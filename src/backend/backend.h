@@ -68,12 +68,15 @@ struct cc__backend {
     cc_status (*rescale)(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
 
     /*
-     * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which copy
-     * engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.
+     * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which
+     * copy engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.
      */
     cc_status (*copy_boxes)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works, int32_t count);
 
-    /* A number that the stream shares with no other of the process, also after it is destroyed; 0 when there is none. */
+    /*
+     * A number that the stream shares with no other of the process, also after it is destroyed; 0 when there is none,
+     * and while the stream is being captured.
+     */
     uint64_t (*stream_id)(cc__backend *self, int32_t device, cc_stream stream);
 
     /* Bytes of the device's memory. Creates no context. UNSUPPORTED where that cannot be asked. */

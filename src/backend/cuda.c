@@ -24,6 +24,12 @@ static cc__backend backend = {
     .copy = cc__cuda_copy,
     .fill = cc__cuda_fill,
     .rescale = cc__cuda_rescale,
+    .copy_boxes = cc__cuda_copy_boxes,
+    .stream_id = cc__cuda_stream_id,
+    .memory_info = cc__cuda_memory_info,
+    .trim = cc__cuda_trim,
+    .range_push = cc__cuda_range_push,
+    .range_pop = cc__cuda_range_pop,
 };
 
 static void start(void)

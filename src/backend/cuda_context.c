@@ -1,5 +1,6 @@
 #include "backend/cuda_context.h"
 
+#include "backend/default_stream.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -23,21 +24,32 @@ static void note_end(void)
 
 static bool describe_device(cc__cuda_device *device, int32_t ordinal)
 {
-    int multiprocessors = 0;
-    int max_pitch = 0;
-    int pools = 0;
+    enum {
+        MULTIPROCESSORS,
+        MAX_PITCH,
+        POOLS,
+        HOST_POINTERS,
+        COUNT
+    };
+    static const CUdevice_attribute attributes[COUNT] = {
+        [MULTIPROCESSORS] = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        [MAX_PITCH] = CU_DEVICE_ATTRIBUTE_MAX_PITCH,
+        [POOLS] = CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+        [HOST_POINTERS] = CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM,
+    };
+    int values[COUNT] = {0};
     device->ordinal = ordinal;
     if (pthread_mutex_init(&device->lock, NULL) != 0 ||
-        cc__driver.cuDeviceGet(&device->handle, ordinal) != CUDA_SUCCESS ||
-        cc__driver.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device->handle) !=
-            CUDA_SUCCESS ||
-        cc__driver.cuDeviceGetAttribute(&max_pitch, CU_DEVICE_ATTRIBUTE_MAX_PITCH, device->handle) != CUDA_SUCCESS ||
-        cc__driver.cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device->handle) !=
-            CUDA_SUCCESS)
+        cc__driver.cuDeviceGet(&device->handle, ordinal) != CUDA_SUCCESS)
         return false;
-    device->multiprocessor_count = multiprocessors;
-    device->max_pitch_bytes = max_pitch;
-    device->has_pools = pools != 0;
+    for (int32_t i = 0; i < COUNT; i++) {
+        if (cc__driver.cuDeviceGetAttribute(&values[i], attributes[i], device->handle) != CUDA_SUCCESS)
+            return false;
+    }
+    device->multiprocessor_count = values[MULTIPROCESSORS];
+    device->max_pitch_bytes = values[MAX_PITCH];
+    device->has_pools = values[POOLS] != 0;
+    device->reaches_host = values[HOST_POINTERS] != 0;
     return true;
 }
 
@@ -111,6 +123,12 @@ static CUresult retain_context(cc__cuda_device *device, CUcontext *out_context)
     return result;
 }
 
+static void relax_capture_mode(cc__cuda_guard *guard)
+{
+    guard->capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    guard->is_relaxed = cc__driver.cuThreadExchangeStreamCaptureMode(&guard->capture_mode) == CUDA_SUCCESS;
+}
+
 static void restore_capture_mode(const cc__cuda_guard *guard)
 {
     CUstreamCaptureMode mode = guard->capture_mode;
@@ -118,18 +136,27 @@ static void restore_capture_mode(const cc__cuda_guard *guard)
         cc__driver.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
+static CUresult make_current(cc__cuda_guard *guard, const char **out_function)
+{
+    CUcontext context = NULL;
+    CUcontext current = NULL;
+    *out_function = "cuDevicePrimaryCtxRetain";
+    CUresult result = retain_context(guard->device, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (cc__driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context)
+        return CUDA_SUCCESS;
+    *out_function = "cuCtxPushCurrent";
+    result = cc__driver.cuCtxPushCurrent(context);
+    guard->is_pushed = result == CUDA_SUCCESS;
+    return result;
+}
+
 static CUresult enter(cc__cuda_device *device, cc__cuda_guard *out_guard, const char **out_function)
 {
-    cc__cuda_guard guard = {device, false, CU_STREAM_CAPTURE_MODE_RELAXED};
-    guard.is_relaxed = cc__driver.cuThreadExchangeStreamCaptureMode(&guard.capture_mode) == CUDA_SUCCESS;
-
-    CUcontext context = NULL;
-    *out_function = "cuDevicePrimaryCtxRetain";
-    CUresult result = retain_context(device, &context);
-    if (result == CUDA_SUCCESS) {
-        *out_function = "cuCtxPushCurrent";
-        result = cc__driver.cuCtxPushCurrent(context);
-    }
+    cc__cuda_guard guard = {.device = device};
+    relax_capture_mode(&guard);
+    CUresult result = make_current(&guard, out_function);
     if (result == CUDA_SUCCESS)
         *out_guard = guard;
     else
@@ -153,10 +180,37 @@ CUresult cc__cuda_enter_to_free(const cc__backend *self, int32_t device, cc__cud
     return enter(cc__cuda_device_at(self, device), out_guard, &function);
 }
 
+cc_status cc__cuda_enter_stream(const cc__backend *self, int32_t device, cc_stream stream, cc__cuda_guard *out_guard)
+{
+    cc_status status = cc__cuda_usable();
+    if (status != CC_OK)
+        return status;
+    cc__cuda_guard guard = {.device = cc__cuda_device_at(self, device)};
+    CUresult result = CUDA_SUCCESS;
+    const char *function = NULL;
+    if (cc__is_default_stream(stream))
+        result = make_current(&guard, &function);
+    if (result == CUDA_SUCCESS)
+        *out_guard = guard;
+    return cc__driver_status(result, function, device);
+}
+
+cc_status cc__cuda_enter_event(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard)
+{
+    cc_status status = cc__cuda_usable();
+    if (status != CC_OK)
+        return status;
+    cc__cuda_guard guard = {.device = cc__cuda_device_at(self, device)};
+    relax_capture_mode(&guard);
+    *out_guard = guard;
+    return CC_OK;
+}
+
 void cc__cuda_leave(const cc__cuda_guard *guard)
 {
     CUcontext context = NULL;
-    cc__driver.cuCtxPopCurrent(&context);
+    if (guard->is_pushed)
+        cc__driver.cuCtxPopCurrent(&context);
     restore_capture_mode(guard);
 }
 

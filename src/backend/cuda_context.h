@@ -13,6 +13,18 @@
 /* More than there are kernels; a power of two. */
 #define CC__CUDA_KERNEL_SLOTS 128
 
+/*
+ * Events that nobody uses now, kept since making one costs more than all else that a mapping does. Threads are spread
+ * over several shelves; one that finds its shelf busy does without.
+ */
+#define CC__CUDA_EVENT_SHELVES 8
+#define CC__CUDA_EVENTS_PER_SHELF 256
+typedef struct cc__cuda_event_shelf {
+    _Alignas(64) atomic_bool is_busy;
+    int32_t count;
+    cc__event *first;
+} cc__cuda_event_shelf;
+
 /* A kernel's host symbol, and what it is called on one device; the function is NULL until it has been looked up. */
 typedef struct cc__cuda_kernel {
     _Atomic(const void *) symbol;
@@ -24,6 +36,7 @@ typedef struct cc__cuda_device {
     CUdevice handle;
     int32_t multiprocessor_count;
     bool has_pools;
+    bool reaches_host; /* host memory that is registered, at its own address */
     int64_t max_pitch_bytes;
 
     pthread_mutex_t lock;       /* for making what follows, and for recording `freed` */
@@ -34,6 +47,7 @@ typedef struct cc__cuda_device {
 
     atomic_uchar peer[CC__MAX_DEVICES]; /* CC__CUDA_PEER_...: this device using the other's memory */
     cc__cuda_kernel kernels[CC__CUDA_KERNEL_SLOTS];
+    cc__cuda_event_shelf events[CC__CUDA_EVENT_SHELVES];
 } cc__cuda_device;
 
 #define CC__CUDA_PEER_KNOWN 1u   /* CAN has been asked for */
@@ -54,6 +68,7 @@ bool cc__cuda_is_over(void);
 /* What to put back when an operation leaves a device. */
 typedef struct cc__cuda_guard {
     cc__cuda_device *device;
+    bool is_pushed;
     bool is_relaxed;
     CUstreamCaptureMode capture_mode;
 } cc__cuda_guard;
@@ -65,6 +80,12 @@ typedef struct cc__cuda_guard {
  */
 cc_status cc__cuda_enter(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard);
 CUresult cc__cuda_enter_to_free(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard);
+/*
+ * The same, cheaper: _stream for calls on a stream, which find the context by themselves unless it is a default stream,
+ * and are safe beside a capture; _event for calls on an event that are not safe beside one.
+ */
+cc_status cc__cuda_enter_stream(const cc__backend *self, int32_t device, cc_stream stream, cc__cuda_guard *out_guard);
+cc_status cc__cuda_enter_event(const cc__backend *self, int32_t device, cc__cuda_guard *out_guard);
 void cc__cuda_leave(const cc__cuda_guard *guard);
 
 /* A device whose context exists already; the current one when there is none. */

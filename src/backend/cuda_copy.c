@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+/* More than can be resident, so that all multiprocessors end together. */
+#define BLOCKS_PER_MULTIPROCESSOR 32
+
 /* The two sides of a copy, as the driver wants to hear of them. */
 typedef struct sides {
     CUdeviceptr destination;
@@ -15,11 +18,10 @@ typedef struct sides {
 /* The device whose memory it is; -1 for memory that the driver finds by its address alone. */
 static cc_status find_owner(cc__backend *self, const void *memory, int32_t *out_owner)
 {
-    cc__cuda_memory_kind kind = CC__CUDA_MEMORY_PAGEABLE;
-    int32_t owner = -1;
-    cc_status status = cc__driver_status(cc__cuda_find_memory(memory, &kind, &owner), "cuPointerGetAttributes", -1);
+    cc__cuda_memory found;
+    cc_status status = cc__driver_status(cc__cuda_find_memory(memory, &found), "cuPointerGetAttributes", -1);
     if (status == CC_OK)
-        *out_owner = kind == CC__CUDA_MEMORY_DEVICE && owner < self->device_count ? owner : -1;
+        *out_owner = found.kind == CC__CUDA_MEMORY_DEVICE && found.device < self->device_count ? found.device : -1;
     return status;
 }
 
@@ -100,28 +102,93 @@ static cc_status copy_block(int32_t device, CUstream stream, const sides *at, co
     return CC__CU(device, cuMemcpy3DAsync, &block, stream);
 }
 
+static cc_status copy_by_engine(int32_t device, CUstream stream, const sides *base, const cc__copy_plan *plan)
+{
+    cc_status status = CC_OK;
+    int64_t step[CC_MAX_DIMENSION] = {0};
+    bool more = true;
+    while (more && status == CC_OK) {
+        int64_t offset[2];
+        more = cc__copy_plan_next(plan, step, offset);
+        sides at = *base;
+        at.destination += (CUdeviceptr)offset[0];
+        at.source += (CUdeviceptr)offset[1];
+        status = plan->rows == 1 ? copy_row(device, stream, &at, (size_t)plan->width_bytes)
+                                 : copy_block(device, stream, &at, plan);
+    }
+    return status;
+}
+
+/* Memory of the device, as our context sees it: a kernel reaches no other context's. */
+static bool is_memory_of(const cc__cuda_device *device, const void *memory)
+{
+    cc__cuda_memory found;
+    return cc__cuda_find_memory(memory, &found) == CUDA_SUCCESS && found.kind == CC__CUDA_MEMORY_DEVICE &&
+           found.device == device->ordinal && (found.context == NULL || found.context == atomic_load(&device->context));
+}
+
+static bool is_inside(const cc__cuda_device *device, const cc__copy *work)
+{
+    return is_memory_of(device, work->destination.data) && is_memory_of(device, work->source.data);
+}
+
+static cc_status copy_by_kernel(const cc__cuda_guard *guard, CUstream stream, const cc__copy *works, int32_t count,
+                                int32_t most_blocks)
+{
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(guard, stream);
+    return cc__launch_copy_boxes(works, count, most_blocks, &launcher.base);
+}
+
+static int32_t all_blocks(const cc__cuda_guard *guard)
+{
+    return guard->device->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
+}
+
 cc_status cc__cuda_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work)
 {
     cc__cuda_guard guard;
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
+    cc__copy_plan plan = cc__copy_plan_make(work, guard.device->max_pitch_bytes);
     sides base;
-    status = find_sides(self, &guard, work, &base);
-    if (status == CC_OK) {
-        cc__copy_plan plan = cc__copy_plan_make(work, guard.device->max_pitch_bytes);
-        int64_t step[CC_MAX_DIMENSION] = {0};
-        bool more = true;
-        while (more && status == CC_OK) {
-            int64_t offset[2];
-            more = cc__copy_plan_next(&plan, step, offset);
-            sides at = base;
-            at.destination += (CUdeviceptr)offset[0];
-            at.source += (CUdeviceptr)offset[1];
-            status = plan.rows == 1 ? copy_row(device, stream, &at, (size_t)plan.width_bytes)
-                                    : copy_block(device, stream, &at, &plan);
-        }
+    /* Inside a device, however long its rows, a box is copied faster by a kernel. */
+    if ((plan.rows > 1 || plan.outer_count > 0) && is_inside(guard.device, work)) {
+        status = copy_by_kernel(&guard, stream, work, 1, all_blocks(&guard));
+    } else {
+        status = find_sides(self, &guard, work, &base);
+        if (status == CC_OK)
+            status = copy_by_engine(device, stream, &base, &plan);
     }
+    cc__cuda_leave(&guard);
+    return status;
+}
+
+static cc_status copy_one_by_one(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
+                                 int32_t count)
+{
+    cc_status status = CC_OK;
+    for (int32_t i = 0; i < count && status == CC_OK; i++)
+        status = cc__cuda_copy(self, device, stream, &works[i]);
+    return status;
+}
+
+/* Enough to fill the link, also with single bytes. More do not make it faster, and keep the caller's kernels waiting.
+ */
+#define LINK_BLOCKS 64
+
+cc_status cc__cuda_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works, int32_t count)
+{
+    if (count == 0)
+        return cc__cuda_usable();
+    if (!cc__cuda_device_at(self, device)->reaches_host)
+        return copy_one_by_one(self, device, stream, works, count);
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    int32_t most_blocks = is_inside(guard.device, &works[0]) ? all_blocks(&guard) : LINK_BLOCKS;
+    status = copy_by_kernel(&guard, stream, works, count, most_blocks);
     cc__cuda_leave(&guard);
     return status;
 }

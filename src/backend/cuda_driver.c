@@ -10,11 +10,24 @@
 #define SYMBOL(name) {SYMBOL_TEXT(name), offsetof(cc__driver_table, name)},
 
 cc__driver_table cc__driver;
+cc__driver_extras cc__driver_more;
 
 static const struct {
     const char *name;
     size_t offset;
 } symbols[] = {CC__DRIVER_FUNCTIONS(SYMBOL)};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} extra_symbols[] = {{"cuStreamGetId", offsetof(cc__driver_extras, stream_get_id)},
+                     {"cuDeviceGetUuid_v2", offsetof(cc__driver_extras, device_get_uuid)}};
+
+/* ISO C has no conversion from an object pointer to a function pointer. */
+static void set_function(void *table, size_t offset, const void *address)
+{
+    memcpy((unsigned char *)table + offset, &address, sizeof address);
+}
 
 bool cc__driver_load(void)
 {
@@ -25,9 +38,10 @@ bool cc__driver_load(void)
         void *address = dlsym(library, symbols[i].name);
         if (address == NULL)
             return false;
-        /* ISO C has no conversion from an object pointer to a function pointer. */
-        memcpy((unsigned char *)&cc__driver + symbols[i].offset, &address, sizeof address);
+        set_function(&cc__driver, symbols[i].offset, address);
     }
+    for (size_t i = 0; i < sizeof extra_symbols / sizeof extra_symbols[0]; i++)
+        set_function(&cc__driver_more, extra_symbols[i].offset, dlsym(library, extra_symbols[i].name));
     return true;
 }
 

@@ -14,6 +14,7 @@
     X(cuDeviceGetCount)                                                                                                \
     X(cuDeviceGet)                                                                                                     \
     X(cuDeviceGetAttribute)                                                                                            \
+    X(cuDeviceTotalMem)                                                                                                \
     X(cuDeviceCanAccessPeer)                                                                                           \
     X(cuDevicePrimaryCtxRetain)                                                                                        \
     X(cuDevicePrimaryCtxGetState)                                                                                      \
@@ -30,6 +31,7 @@
     X(cuMemPoolTrimTo)                                                                                                 \
     X(cuMemAllocFromPoolAsync)                                                                                         \
     X(cuMemFreeAsync)                                                                                                  \
+    X(cuMemGetInfo)                                                                                                    \
     X(cuMemAlloc)                                                                                                      \
     X(cuMemFree)                                                                                                       \
     X(cuMemHostRegister)                                                                                               \
@@ -63,8 +65,15 @@ typedef struct cc__driver_table {
     CC__DRIVER_FUNCTIONS(CC__DRIVER_MEMBER)
 } cc__driver_table;
 
+/* What only newer drivers have, NULL in the others; older toolkits do not declare it. */
+typedef struct cc__driver_extras {
+    CUresult (*stream_get_id)(CUstream stream, unsigned long long *out_id);
+    CUresult (*device_get_uuid)(CUuuid *out_uuid, CUdevice device); /* under MIG that of the instance */
+} cc__driver_extras;
+
 /* Filled once, by cc__driver_load(). */
 extern cc__driver_table cc__driver;
+extern cc__driver_extras cc__driver_more;
 
 /* False without a driver that has all of the functions. Prints nothing and initialises nothing. */
 bool cc__driver_load(void);

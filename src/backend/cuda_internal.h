@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/cuda_context.h"
 #include "backend/cuda_driver.h"
+#include "kernels/launch.h"
 
 /* cuda_memory.c */
 cc_status cc__cuda_allocate(cc__backend *self, int32_t device, cc_stream stream, size_t size_bytes, void **out_memory);
@@ -12,12 +13,19 @@ cc_status cc__cuda_free(cc__backend *self, int32_t device, cc_stream stream, voi
 cc_status cc__cuda_host_register(cc__backend *self, void *memory, size_t size_bytes);
 cc_status cc__cuda_host_unregister(cc__backend *self, void *memory);
 cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t *out_device);
+cc_status cc__cuda_trim(cc__backend *self, int32_t device, size_t keep_bytes);
+
+/* cuda_memory_info.c */
+cc_status cc__cuda_memory_info(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes);
 
 /* cuda_stream.c */
 cc_status cc__cuda_stream_create(cc__backend *self, int32_t device, cc_stream *out_stream);
 void cc__cuda_stream_destroy(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_is_capturing(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
+uint64_t cc__cuda_stream_id(cc__backend *self, int32_t device, cc_stream stream);
+
+/* cuda_event.c */
 cc_status cc__cuda_event_create(cc__backend *self, int32_t device, cc__event **out_event);
 void cc__cuda_event_destroy(cc__backend *self, int32_t device, cc__event *event);
 cc_status cc__cuda_event_record(cc__backend *self, int32_t device, cc__event *event, cc_stream stream);
@@ -27,10 +35,24 @@ cc_status cc__cuda_stream_wait(cc__backend *self, int32_t device, cc_stream stre
 
 /* cuda_copy.c */
 cc_status cc__cuda_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work);
+cc_status cc__cuda_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
+                              int32_t count);
 
 /* cuda_kernel.c */
 cc_status cc__cuda_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
 cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+
+/* Starts kernels in a stream of the device that is entered. */
+typedef struct cc__cuda_launcher {
+    cc__launcher base; /* first, so that either pointer is the other */
+    cc__cuda_device *device;
+    CUstream stream;
+} cc__cuda_launcher;
+cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream);
+
+/* cuda_range_nvtx.c, or cuda_range_none.c where the toolkit has no NVTX */
+void cc__cuda_range_push(cc__backend *self, const char *name);
+void cc__cuda_range_pop(cc__backend *self);
 
 typedef enum cc__cuda_memory_kind {
     CC__CUDA_MEMORY_PAGEABLE = 0, /* and whatever else CUDA does not know */
@@ -39,7 +61,13 @@ typedef enum cc__cuda_memory_kind {
     CC__CUDA_MEMORY_DEVICE = 3
 } cc__cuda_memory_kind;
 
-/* What kind of memory a pointer points at; and for managed and device memory, whose. */
-CUresult cc__cuda_find_memory(const void *memory, cc__cuda_memory_kind *out_kind, int32_t *out_device);
+typedef struct cc__cuda_memory {
+    cc__cuda_memory_kind kind;
+    int32_t device;    /* of device and managed memory */
+    CUcontext context; /* that it belongs to; NULL: to the whole device, as memory of pools does */
+} cc__cuda_memory;
+
+/* What kind of memory a pointer points at, and whose it is. */
+CUresult cc__cuda_find_memory(const void *memory, cc__cuda_memory *out_memory);
 
 #endif

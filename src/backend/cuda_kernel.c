@@ -1,7 +1,6 @@
 #include "backend/cuda_internal.h"
 #include "base/error.h"
 #include "base/rows.h"
-#include "kernels/launch.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -58,16 +57,10 @@ static cc_status find_function(cc__cuda_device *device, const void *symbol, CUfu
     return CC_OK;
 }
 
-typedef struct stream_launcher {
-    cc__launcher base; /* first, so that either pointer is the other */
-    cc__cuda_device *device;
-    CUstream stream;
-} stream_launcher;
-
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
 {
-    const stream_launcher *self = (const stream_launcher *)launcher;
+    const cc__cuda_launcher *self = (const cc__cuda_launcher *)launcher;
     CUfunction function = NULL;
     cc_status status = find_function(self->device, kernel, &function);
     if (status != CC_OK)
@@ -76,9 +69,9 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
                   self->stream, arguments, NULL);
 }
 
-static stream_launcher make_launcher(const cc__cuda_guard *guard, CUstream stream)
+cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream)
 {
-    return (stream_launcher){{launch, guard->device->multiprocessor_count}, guard->device, stream};
+    return (cc__cuda_launcher){{launch, guard->device->multiprocessor_count}, guard->device, stream};
 }
 
 /* How many bytes of the value one element of a memset holds: 1, 2 or 4; 0 when a memset cannot do the work. */
@@ -122,7 +115,7 @@ cc_status cc__cuda_fill(cc__backend *self, int32_t device, cc_stream stream, con
     if (width != 0) {
         status = set_row(device, stream, work, rows.length, width);
     } else {
-        stream_launcher launcher = make_launcher(&guard, stream);
+        cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
         status = cc__launch_fill(work, &launcher.base);
     }
     cc__cuda_leave(&guard);
@@ -135,7 +128,7 @@ cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, 
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    stream_launcher launcher = make_launcher(&guard, stream);
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
     status = cc__launch_rescale(work, &launcher.base);
     cc__cuda_leave(&guard);
     return status;

@@ -149,6 +149,24 @@ cc_status cc__cuda_free(cc__backend *self, int32_t device, cc_stream stream, voi
     return cc__driver_free_status(result, function, device);
 }
 
+/* What is in use, or whose free is still to come, stays; so nothing waits. Without a pool nothing is kept. */
+cc_status cc__cuda_trim(cc__backend *self, int32_t device, size_t keep_bytes)
+{
+    cc_status status = cc__cuda_usable();
+    if (status != CC_OK)
+        return status;
+    CUmemoryPool pool = atomic_load(&cc__cuda_device_at(self, device)->pool);
+    if (pool == NULL)
+        return CC_OK;
+    cc__cuda_guard guard;
+    status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    status = CC__CU(device, cuMemPoolTrimTo, pool, keep_bytes);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
 cc_status cc__cuda_host_register(cc__backend *self, void *memory, size_t size_bytes)
 {
     int32_t device = 0;
@@ -159,7 +177,8 @@ cc_status cc__cuda_host_register(cc__backend *self, void *memory, size_t size_by
     status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    status = CC__CU(-1, cuMemHostRegister, memory, size_bytes, CU_MEMHOSTREGISTER_PORTABLE);
+    status =
+        CC__CU(-1, cuMemHostRegister, memory, size_bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     cc__cuda_leave(&guard);
     return status;
 }
@@ -183,31 +202,31 @@ cc_status cc__cuda_host_unregister(cc__backend *self, void *memory)
     return cc__driver_free_status(result, function, -1);
 }
 
-CUresult cc__cuda_find_memory(const void *memory, cc__cuda_memory_kind *out_kind, int32_t *out_device)
+CUresult cc__cuda_find_memory(const void *memory, cc__cuda_memory *out_memory)
 {
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
     unsigned int type = 0;
     unsigned int managed = 0;
     int device = -1;
-    void *values[] = {&type, &managed, &device};
-    CUresult result = cc__driver.cuPointerGetAttributes(3, attributes, values, (CUdeviceptr)(uintptr_t)memory);
+    CUcontext context = NULL;
+    void *values[] = {&type, &managed, &device, &context};
+    CUresult result = cc__driver.cuPointerGetAttributes(4, attributes, values, (CUdeviceptr)(uintptr_t)memory);
     /* Also the answers to a pointer that CUDA does not know. */
     if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_CONTEXT) {
-        *out_kind = CC__CUDA_MEMORY_PAGEABLE;
+        *out_memory = (cc__cuda_memory){CC__CUDA_MEMORY_PAGEABLE, -1, NULL};
         return CUDA_SUCCESS;
     }
     if (result != CUDA_SUCCESS)
         return result;
+    cc__cuda_memory found = {CC__CUDA_MEMORY_PAGEABLE, device, context};
     if (managed != 0)
-        *out_kind = CC__CUDA_MEMORY_MANAGED;
+        found.kind = CC__CUDA_MEMORY_MANAGED;
     else if (type == CU_MEMORYTYPE_DEVICE)
-        *out_kind = CC__CUDA_MEMORY_DEVICE;
+        found.kind = CC__CUDA_MEMORY_DEVICE;
     else if (type == CU_MEMORYTYPE_HOST)
-        *out_kind = CC__CUDA_MEMORY_PAGE_LOCKED;
-    else
-        *out_kind = CC__CUDA_MEMORY_PAGEABLE;
-    *out_device = device;
+        found.kind = CC__CUDA_MEMORY_PAGE_LOCKED;
+    *out_memory = found;
     return CUDA_SUCCESS;
 }
 
@@ -216,12 +235,11 @@ cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t 
     cc_status status = cc__cuda_usable();
     if (status != CC_OK)
         return status;
-    cc__cuda_memory_kind kind = CC__CUDA_MEMORY_PAGEABLE;
-    int32_t device = -1;
-    status = cc__driver_status(cc__cuda_find_memory(memory, &kind, &device), "cuPointerGetAttributes", -1);
+    cc__cuda_memory found;
+    status = cc__driver_status(cc__cuda_find_memory(memory, &found), "cuPointerGetAttributes", -1);
     if (status != CC_OK)
         return status;
-    switch (kind) {
+    switch (found.kind) {
     case CC__CUDA_MEMORY_PAGEABLE:
         return cc__fail(CC_ERROR_POINTER, "memory = %p is not known to CUDA, expected device memory", memory);
     case CC__CUDA_MEMORY_PAGE_LOCKED:
@@ -230,9 +248,9 @@ cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t 
     case CC__CUDA_MEMORY_DEVICE:
         break;
     }
-    if (device < 0 || device >= self->device_count)
-        return cc__fail(CC_ERROR_POINTER, "memory = %p belongs to device %d, expected 0 to %d", memory, (int)device,
-                        (int)self->device_count - 1);
-    *out_device = device;
+    if (found.device < 0 || found.device >= self->device_count)
+        return cc__fail(CC_ERROR_POINTER, "memory = %p belongs to device %d, expected 0 to %d", memory,
+                        (int)found.device, (int)self->device_count - 1);
+    *out_device = found.device;
     return CC_OK;
 }

@@ -1,10 +1,6 @@
 #include "backend/cuda_internal.h"
-#include "base/allocate.h"
+#include "backend/default_stream.h"
 #include "base/error.h"
-
-struct cc__event {
-    CUevent event;
-};
 
 cc_status cc__cuda_stream_create(cc__backend *self, int32_t device, cc_stream *out_stream)
 {
@@ -49,7 +45,7 @@ static cc_status ask_capturing(int32_t device, CUstream stream, bool *out_captur
 cc_status cc__cuda_stream_is_capturing(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing)
 {
     cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
+    cc_status status = cc__cuda_enter_stream(self, device, stream, &guard);
     if (status != CC_OK)
         return status;
     status = ask_capturing(device, stream, out_capturing);
@@ -75,80 +71,23 @@ cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stre
     return status;
 }
 
-cc_status cc__cuda_event_create(cc__backend *self, int32_t device, cc__event **out_event)
+/*
+ * Those of the default streams are ours, since the driver has no number for them before they are used. Asking the
+ * driver about a stream that is being captured would break the capture.
+ */
+uint64_t cc__cuda_stream_id(cc__backend *self, int32_t device, cc_stream stream)
 {
-    cc__event *event = cc__allocate(sizeof *event);
-    if (event == NULL)
-        return cc__fail(CC_ERROR_DEVICE, "no host memory for an event of device %d", (int)device);
+    unsigned long long id = 0;
+    bool capturing = true;
     cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status == CC_OK) {
-        status = CC__CU(device, cuEventCreate, &event->event, CU_EVENT_DISABLE_TIMING);
-        cc__cuda_leave(&guard);
-    }
-    if (status == CC_OK)
-        *out_event = event;
-    else
-        cc__free(event);
-    return status;
-}
-
-void cc__cuda_event_destroy(cc__backend *self, int32_t device, cc__event *event)
-{
-    cc__cuda_guard guard;
-    if (!cc__cuda_is_over() && cc__cuda_enter_to_free(self, device, &guard) == CUDA_SUCCESS) {
-        cc__driver.cuEventDestroy(event->event);
-        cc__cuda_leave(&guard);
-    }
-    cc__free(event);
-}
-
-cc_status cc__cuda_event_record(cc__backend *self, int32_t device, cc__event *event, cc_stream stream)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    status = CC__CU(device, cuEventRecord, event->event, stream);
+    if (cc__is_default_stream(stream))
+        return cc__default_stream_id(device, stream);
+    if (cc__cuda_is_over() || cc__driver_more.stream_get_id == NULL ||
+        cc__cuda_enter_stream(self, device, stream, &guard) != CC_OK)
+        return 0;
+    if (ask_capturing(device, stream, &capturing) == CC_OK && !capturing &&
+        cc__driver_more.stream_get_id(stream, &id) != CUDA_SUCCESS)
+        id = 0;
     cc__cuda_leave(&guard);
-    return status;
-}
-
-cc_status cc__cuda_event_is_complete(cc__backend *self, int32_t device, cc__event *event, bool *out_complete)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    CUresult result = cc__driver.cuEventQuery(event->event);
-    cc__cuda_leave(&guard);
-    if (result == CUDA_ERROR_NOT_READY) {
-        *out_complete = false;
-        return CC_OK;
-    }
-    if (result == CUDA_SUCCESS)
-        *out_complete = true;
-    return cc__driver_status(result, "cuEventQuery", device);
-}
-
-cc_status cc__cuda_event_synchronize(cc__backend *self, int32_t device, cc__event *event)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    status = CC__CU(device, cuEventSynchronize, event->event);
-    cc__cuda_leave(&guard);
-    return status;
-}
-
-cc_status cc__cuda_stream_wait(cc__backend *self, int32_t device, cc_stream stream, cc__event *event)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    status = CC__CU(device, cuStreamWaitEvent, stream, event->event, 0);
-    cc__cuda_leave(&guard);
-    return status;
+    return id;
 }

@@ -8,6 +8,8 @@
  * Its memory is the driver's, so it comes from the C library and is not counted or failed as the library's own.
  */
 #include "backend/emulated.h"
+
+#include "backend/default_stream.h"
 #include "backend/emulated_state.h"
 
 #include <stdlib.h>
@@ -193,6 +195,29 @@ static cc_status emulated_stream_wait(cc__backend *self, int32_t device, cc_stre
     return cc__emulated_unlock(emulated, queue_wait(emulated, device, stream, event));
 }
 
+static uint64_t emulated_stream_id(cc__backend *self, int32_t device, cc_stream handle)
+{
+    if (cc__is_default_stream(handle))
+        return cc__default_stream_id(device, handle);
+    cc__emulated *emulated = cc__emulated_lock(self);
+    const cc__stream *stream = emulated->streams;
+    while (stream && (stream->device != device || stream->handle != handle || stream->destroyed))
+        stream = stream->next;
+    const uint64_t id = stream && !stream->capturing ? stream->id : 0;
+    cc__emulated_unlock(emulated, CC_OK);
+    return id;
+}
+
+static void emulated_range_push(cc__backend *self, const char *name)
+{
+    (void)self, (void)name;
+}
+
+static void emulated_range_pop(cc__backend *self)
+{
+    (void)self;
+}
+
 static const cc__backend table = {.name = "emulated",
                                   .current_device = emulated_current_device,
                                   .allocate = cc__emulated_allocate,
@@ -213,7 +238,13 @@ static const cc__backend table = {.name = "emulated",
                                   .stream_wait = emulated_stream_wait,
                                   .copy = cc__emulated_copy,
                                   .fill = cc__emulated_fill,
-                                  .rescale = cc__emulated_rescale};
+                                  .rescale = cc__emulated_rescale,
+                                  .copy_boxes = cc__emulated_copy_boxes,
+                                  .stream_id = emulated_stream_id,
+                                  .memory_info = cc__emulated_memory_info,
+                                  .trim = cc__emulated_trim,
+                                  .range_push = emulated_range_push,
+                                  .range_pop = emulated_range_pop};
 
 static void destroy(cc__emulated *emulated)
 {

@@ -222,3 +222,22 @@ cc_status cc__emulated_memory_device(cc__backend *self, const void *memory, int3
     *out_device = block->device;
     return cc__emulated_unlock(emulated, CC_OK);
 }
+
+/* As of a real device, what was freed is there until its free has run. */
+cc_status cc__emulated_memory_info(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    const size_t total = capacity(emulated);
+    const size_t used = emulated->devices[device].present_bytes;
+    *out_free_bytes = used < total ? total - used : 0;
+    *out_total_bytes = total;
+    return cc__emulated_unlock(emulated, CC_OK);
+}
+
+/* Nothing is ever kept for reuse. */
+cc_status cc__emulated_trim(cc__backend *self, int32_t device, size_t keep_bytes)
+{
+    (void)keep_bytes;
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, cc__emulated_check_not_lost(emulated, "trim", device));
+}

@@ -3,6 +3,7 @@
  * luck is in the wrong order every time. What a wait needs is found by following waits from stream to stream; that
  * ends, since a wait is always for a mark that was queued before it.
  */
+#include "backend/default_stream.h"
 #include "backend/emulated_state.h"
 #include "base/error.h"
 
@@ -12,16 +13,6 @@
 
 /* As in a real stream, only so much work is held back; a program that never waits does not grow without end. */
 #define MAX_QUEUED 1024
-
-/* Unlike the system's own number of a thread, never used again. */
-static uint64_t this_thread(void)
-{
-    static _Atomic uint64_t latest;
-    static _Thread_local uint64_t own;
-    if (own == 0)
-        own = atomic_fetch_add(&latest, 1) + 1;
-    return own;
-}
 
 cc__mark *cc__emulated_retain_mark(cc__mark *mark)
 {
@@ -73,8 +64,10 @@ cc__stream *cc__emulated_add_stream(cc__emulated *emulated, int32_t device, cc_s
     cc__stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
+    static _Atomic uint64_t latest_id;
+    stream->id = atomic_fetch_add(&latest_id, 1) + 1;
     stream->handle = handle;
-    stream->thread_id = this_thread();
+    stream->thread_id = cc__thread_number();
     stream->device = device;
     stream->last = &stream->first;
     cc__stream **link = &emulated->streams;
@@ -130,7 +123,7 @@ static cc__stream *look_up(cc__emulated *emulated, int32_t device, cc_stream han
         handle = CC_STREAM_DEFAULT;
     for (cc__stream *stream = emulated->streams; stream; stream = stream->next)
         if (stream->device == device && stream->handle == handle && !stream->destroyed &&
-            (handle != CC_STREAM_PER_THREAD || stream->thread_id == this_thread()))
+            (handle != CC_STREAM_PER_THREAD || stream->thread_id == cc__thread_number()))
             return stream;
     if (handle != CC_STREAM_PER_THREAD)
         return NULL;

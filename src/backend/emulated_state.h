@@ -71,6 +71,7 @@ typedef struct cc__task {
 struct cc__stream {
     cc__stream *next;
     cc_stream handle;   /* 0: the device's default stream, 2: a thread's, else the library's own, never used again */
+    uint64_t id;        /* of a stream of the library's own: no other in the process has it, ever */
     uint64_t thread_id; /* of a thread's default stream */
     int32_t device;
     int32_t queued;
@@ -174,7 +175,11 @@ cc_status cc__emulated_free(cc__backend *self, int32_t device, cc_stream stream,
 cc_status cc__emulated_host_register(cc__backend *self, void *memory, size_t size_bytes);
 cc_status cc__emulated_host_unregister(cc__backend *self, void *memory);
 cc_status cc__emulated_memory_device(cc__backend *self, const void *memory, int32_t *out_device);
+cc_status cc__emulated_memory_info(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes);
+cc_status cc__emulated_trim(cc__backend *self, int32_t device, size_t keep_bytes);
 cc_status cc__emulated_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work);
+cc_status cc__emulated_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
+                                  int32_t count);
 cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
 cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
 

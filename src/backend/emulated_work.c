@@ -101,6 +101,69 @@ cc_status cc__emulated_copy(cc__backend *self, int32_t device, cc_stream stream,
     return cc__emulated_unlock(emulated, queue_copy(emulated, device, stream, work));
 }
 
+/* What a kernel of the device reaches: its own memory, and host memory that is registered. */
+static cc_status find_reachable_block(cc__emulated *emulated, const char *side, int32_t device, const cc__span *span,
+                                      const cc__copy *work, cc__block **out_block)
+{
+    cc_status status = find_block(emulated, "copy_boxes", side, span, work->size, work->pixel_bytes, out_block);
+    if (status == CC_OK && (!*out_block || ((*out_block)->device != device && (*out_block)->device != CC_PLACE_HOST)))
+        status = CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE,
+                                     "copy_boxes: %s = %p, must be memory of device %d or registered host memory", side,
+                                     (void *)span->data, (int)device);
+    return status;
+}
+
+static cc_status create_box_task(cc__emulated *emulated, int32_t device, const cc__copy *work, cc__task **out_task)
+{
+    cc__block *to = NULL;
+    cc__block *from = NULL;
+    cc_status status = find_reachable_block(emulated, "destination", device, &work->destination, work, &to);
+    if (status == CC_OK)
+        status = find_reachable_block(emulated, "source", device, &work->source, work, &from);
+    if (status != CC_OK)
+        return status;
+    cc__task *task = cc__emulated_create_task(CC__TASK_COPY, false);
+    if (!task)
+        return cc__emulated_no_memory("copy_boxes");
+    task->work.copy = *work;
+    task->block_ids[0] = to->id;
+    task->block_ids[1] = from->id;
+    *out_task = task;
+    return CC_OK;
+}
+
+/* All boxes or none: the first that is refused leaves the stream as it was. */
+static cc_status queue_boxes(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__copy *works,
+                             int32_t count)
+{
+    cc__stream *stream = NULL;
+    cc__task *first = NULL;
+    cc__task **last = &first;
+    cc_status status = cc__emulated_find_open_stream(emulated, "copy_boxes", device, handle, &stream);
+    for (int32_t i = 0; i < count && status == CC_OK; i++) {
+        status = create_box_task(emulated, device, &works[i], last);
+        if (status == CC_OK)
+            last = &(*last)->next;
+    }
+    while (first) {
+        cc__task *task = first;
+        first = task->next;
+        task->next = NULL;
+        if (status == CC_OK)
+            cc__emulated_queue(stream, task);
+        else
+            cc__emulated_destroy_task(task);
+    }
+    return status;
+}
+
+cc_status cc__emulated_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
+                                  int32_t count)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, queue_boxes(emulated, device, stream, works, count));
+}
+
 static cc_status queue_fill(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__fill *work)
 {
     cc__stream *stream = NULL;

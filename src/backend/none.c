@@ -126,6 +126,41 @@ static cc_status none_rescale(cc__backend *self, int32_t device, cc_stream strea
     return no_device("rescale");
 }
 
+static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
+                                 int32_t count)
+{
+    (void)self, (void)device, (void)stream, (void)works, (void)count;
+    return no_device("copy_boxes");
+}
+
+static uint64_t none_stream_id(cc__backend *self, int32_t device, cc_stream stream)
+{
+    (void)self, (void)device, (void)stream;
+    return 0;
+}
+
+static cc_status none_memory_info(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes)
+{
+    (void)self, (void)device, (void)out_free_bytes, (void)out_total_bytes;
+    return no_device("memory_info");
+}
+
+static cc_status none_trim(cc__backend *self, int32_t device, size_t keep_bytes)
+{
+    (void)self, (void)device, (void)keep_bytes;
+    return no_device("trim");
+}
+
+static void none_range_push(cc__backend *self, const char *name)
+{
+    (void)self, (void)name;
+}
+
+static void none_range_pop(cc__backend *self)
+{
+    (void)self;
+}
+
 cc__backend *cc__backend_none(void)
 {
     static cc__backend none = {.name = "none",
@@ -150,6 +185,12 @@ cc__backend *cc__backend_none(void)
                                .stream_wait = none_stream_wait,
                                .copy = none_copy,
                                .fill = none_fill,
-                               .rescale = none_rescale};
+                               .rescale = none_rescale,
+                               .copy_boxes = none_copy_boxes,
+                               .stream_id = none_stream_id,
+                               .memory_info = none_memory_info,
+                               .trim = none_trim,
+                               .range_push = none_range_push,
+                               .range_pop = none_range_pop};
     return &none;
 }

@@ -3,11 +3,16 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* From here on huge pages are worth asking for: below, the part of one that is not used would weigh too much. */
 #define HUGE_FROM_BYTES ((size_t)4 << 20)
+
+/* Handles share no cache line with a neighbour that another thread may be using. */
+#define CACHE_LINE_BYTES ((size_t)64)
+#define OWN_LINES_FROM_BYTES ((size_t)128)
 
 static _Atomic(cc__allocate_hook) hook;
 static atomic_long live;
@@ -30,7 +35,12 @@ void *cc__allocate(size_t size_bytes)
 {
     if (is_refused(size_bytes))
         return NULL;
-    return counted(calloc(1, size_bytes > 0 ? size_bytes : 1));
+    if (size_bytes < OWN_LINES_FROM_BYTES)
+        return counted(calloc(1, size_bytes > 0 ? size_bytes : 1));
+    void *memory = NULL;
+    if (posix_memalign(&memory, CACHE_LINE_BYTES, (size_bytes + CACHE_LINE_BYTES - 1) & ~(CACHE_LINE_BYTES - 1)) != 0)
+        return NULL;
+    return counted(memset(memory, 0, size_bytes));
 }
 
 void *cc__reallocate(void *memory, size_t size_bytes)

@@ -25,41 +25,6 @@ cc__box cc__box_of_size(const int64_t size[CC_MAX_DIMENSION])
     return box;
 }
 
-bool cc__box_is_empty(const cc__box *box)
-{
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
-        if (box->size[axis] == 0)
-            return true;
-    }
-    return false;
-}
-
-bool cc__box_equal(const cc__box *a, const cc__box *b)
-{
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
-        if (a->start[axis] != b->start[axis] || a->size[axis] != b->size[axis])
-            return false;
-    }
-    return true;
-}
-
-bool cc__box_overlaps(const cc__box *a, const cc__box *b)
-{
-    cc__box shared;
-    return cc__box_intersect(a, b, &shared);
-}
-
-bool cc__box_contains(const cc__box *outer, const cc__box *inner)
-{
-    if (cc__box_is_empty(inner))
-        return true;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
-        if (inner->start[axis] < outer->start[axis] || end_of(inner, axis) > end_of(outer, axis))
-            return false;
-    }
-    return true;
-}
-
 bool cc__box_intersect(const cc__box *a, const cc__box *b, cc__box *out)
 {
     cc__box shared;
@@ -142,8 +107,6 @@ bool cc__box_join(const cc__box *a, const cc__box *b, cc__box *out)
             return false;
         along = axis;
     }
-    if (along < 0)
-        return false;
     *out = cc__box_bounding(a, b);
     return true;
 }

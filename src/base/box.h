@@ -15,10 +15,6 @@ typedef struct cc__box {
 #define CC__BOX_MAX_PIECES (2 * CC_MAX_DIMENSION)
 
 cc__box cc__box_of_size(const int64_t size[CC_MAX_DIMENSION]); /* at the start of the buffer */
-bool cc__box_is_empty(const cc__box *box);
-bool cc__box_equal(const cc__box *a, const cc__box *b);
-bool cc__box_overlaps(const cc__box *a, const cc__box *b);         /* false when one is empty */
-bool cc__box_contains(const cc__box *outer, const cc__box *inner); /* true when inner is empty */
 bool cc__box_intersect(const cc__box *a, const cc__box *b,
                        cc__box *out);                         /* false, out untouched, when they share nothing */
 cc__box cc__box_bounding(const cc__box *a, const cc__box *b); /* the smallest that holds both, neither empty */
@@ -29,5 +25,38 @@ int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pi
 
 /* Whether two disjoint boxes together are one box; if so, that one. */
 bool cc__box_join(const cc__box *a, const cc__box *b, cc__box *out);
+
+/* In every access, so that they are worth compiling into their callers. */
+static inline bool cc__box_is_empty(const cc__box *box)
+{
+    return box->size[0] == 0 || box->size[1] == 0 || box->size[2] == 0 || box->size[3] == 0;
+}
+
+static inline bool cc__box_equal(const cc__box *a, const cc__box *b)
+{
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        if (a->start[axis] != b->start[axis] || a->size[axis] != b->size[axis])
+            return false;
+    return true;
+}
+
+/* False when one is empty. */
+static inline bool cc__box_overlaps(const cc__box *a, const cc__box *b)
+{
+    for (int32_t axis = CC_MAX_DIMENSION - 1; axis >= 0; axis--)
+        if (a->start[axis] >= b->start[axis] + b->size[axis] || b->start[axis] >= a->start[axis] + a->size[axis])
+            return false;
+    return !cc__box_is_empty(a) && !cc__box_is_empty(b);
+}
+
+/* True when inner is empty. */
+static inline bool cc__box_contains(const cc__box *outer, const cc__box *inner)
+{
+    for (int32_t axis = CC_MAX_DIMENSION - 1; axis >= 0; axis--)
+        if (inner->start[axis] < outer->start[axis] ||
+            inner->start[axis] + inner->size[axis] > outer->start[axis] + outer->size[axis])
+            return cc__box_is_empty(inner);
+    return true;
+}
 
 #endif

@@ -10,8 +10,8 @@ cc_status cc__fail_native(cc_status status, int32_t native_error, const char *fo
     __attribute__((format(printf, 3, 4)));
 
 /*
- * For a call whose failure the library can do without: what cc_last_error_message() and cc_last_native_error() say is saved
- * before it, and restored after it.
+ * For a call whose failure the library can do without: what cc_last_error_message() and cc_last_native_error() say is
+ * saved before it, and restored after it.
  */
 #define CC__MESSAGE_BYTES 512
 typedef struct cc__error_state {

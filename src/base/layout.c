@@ -120,8 +120,9 @@ cc_status cc__layout_strided(const char *function, const int64_t size[CC_MAX_DIM
                             "%s: strides_bytes[%" PRId32 "] = %" PRId64 ", must be at least %" PRId64
                             ", or pixels overlap",
                             function, axis, layout.stride[axis], extent);
-        if (!cc__checked_multiply(layout.stride[axis], size[axis] - 1, &span) ||
-            !cc__checked_add(extent, span, &extent))
+        /* The last row counts in full, as for whoever multiplies strides by sizes. */
+        if (!cc__checked_multiply(layout.stride[axis], size[axis], &span) ||
+            !cc__checked_add(extent, span - layout.stride[axis], &extent))
             return cc__fail(CC_ERROR_OVERFLOW,
                             "%s: strides_bytes[%" PRId32 "] = %" PRId64 " with size %" PRId64
                             ", must be within 63 bits of bytes",

@@ -48,8 +48,7 @@ static bool is_complex(cc_pixel_type type)
                            out->real[i] = cc__load_##PART(held[0]); out->imaginary[i] = cc__load_##PART(held[1]);)     \
         break;
 
-static void load(cc_pixel_type type, const unsigned char *source, int64_t step, int64_t count,
-                 buffer *restrict out)
+static void load(cc_pixel_type type, const unsigned char *source, int64_t step, int64_t count, buffer *restrict out)
 {
     switch (type) {
         CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD_REAL)
@@ -73,7 +72,8 @@ static void load(cc_pixel_type type, const unsigned char *source, int64_t step, 
                            memcpy(destination + at, held, sizeof held);)                                               \
         break;
 
-static void store(cc_pixel_type type, const buffer *restrict values, unsigned char *destination, int64_t step, int64_t count)
+static void store(cc_pixel_type type, const buffer *restrict values, unsigned char *destination, int64_t step,
+                  int64_t count)
 {
     switch (type) {
         CC__FOR_EACH_TYPE_UP_TO_16_BITS(STORE_REAL)

@@ -1,7 +1,9 @@
 /* Making pixels valid at a place: plan, execute, commit. */
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/report.h"
 #include "data_manager/transfer.h"
+#include "trace/trace.h"
 
 static cc__plan_topology topology_of(const cc__data_manager *manager, cc_place place)
 {
@@ -24,9 +26,19 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
     if (status != CC_OK)
         return status;
     pthread_mutex_unlock(&manager->lock);
+    const uint64_t began = cc__report_clock();
+    cc__trace_hold();
+    if (transfer.backend != NULL)
+        transfer.backend->range_push(transfer.backend, plan->asked_by != NULL ? plan->asked_by : "cudacommon");
     status = cc__transfer_run(&transfer);
+    if (transfer.backend != NULL)
+        transfer.backend->range_pop(transfer.backend);
     pthread_mutex_lock(&manager->lock);
-    return cc__transfer_finish(&transfer, status);
+    status = cc__transfer_finish(&transfer, status);
+    cc__trace_let_go();
+    if (status == CC_OK)
+        cc__report_transfer(&transfer, began);
+    return status;
 }
 
 cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function, const cc__box *box, cc_place place,
@@ -46,6 +58,7 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
             status = cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", function);
         if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
             break;
+        plan.asked_by = function;
         const cc__box *filled = site->memory.pixels == NULL ? &manager->whole : box;
         if (!cc__transfer_has_claim(manager, place, filled)) {
             status = cc__data_manager_execute(manager, &plan, box, place, synchronizes);
@@ -64,4 +77,10 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
     }
     cc__plan_destroy(&plan);
     return status;
+}
+
+void cc__data_manager_count_ready(cc__data_manager *manager, const cc__box *box)
+{
+    ++manager->counters.avoided_copies;
+    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }

@@ -3,7 +3,9 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/report.h"
 #include "memory/transfer_streams.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
@@ -26,7 +28,9 @@ static cc_status create(const cc__layout *layout, cc__sources sources, cc__data_
     pthread_mutex_init(&manager->lock, NULL);
     pthread_cond_init(&manager->changed, NULL);
     manager->constant_is_zero = true;
-    manager->generation = atomic_fetch_add(&next_generation_range, 1) << 32;
+    manager->id = atomic_fetch_add(&next_generation_range, 1);
+    manager->generation = manager->id << 32;
+    cc__account_open(&manager->account, &manager->lock, &manager->counters);
     *out_manager = manager;
     return CC_OK;
 }
@@ -48,7 +52,7 @@ static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stre
         return status;
     status = cc__fence_create(manager->backend, device, &fence);
     if (status == CC_OK)
-        status = cc__fence_record(fence, stream);
+        status = cc__fence_record(fence, stream, 0);
     if (status == CC_OK)
         cc__timeline_add(&site->timeline, &manager->whole, CC__USE_WRITE, fence);
     else
@@ -113,10 +117,14 @@ void cc__data_manager_release(cc__data_manager *manager)
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
  * way. */
-static void wait_for(const cc__fence *fence)
+static void wait_for(cc__fence *fence)
 {
     cc__backend *backend = fence->backend;
     cc_stream stream = NULL;
+    if (cc__fence_settle(fence) != CC_OK) {
+        (void)backend->stream_synchronize(backend, fence->device, fence->stream);
+        return;
+    }
     if (backend->event_synchronize(backend, fence->device, fence->event) == CC_OK)
         return;
     if (cc__transfer_stream_get(backend, fence->device, &stream) == CC_OK &&
@@ -136,8 +144,12 @@ static cc_status find_stream_after(cc__backend *backend, int32_t device, const c
                                    cc_stream *out_stream)
 {
     cc_status status = cc__transfer_stream_get(backend, device, out_stream);
-    for (int32_t i = 0; status == CC_OK && i < timeline->count; ++i)
-        status = backend->stream_wait(backend, device, *out_stream, timeline->entries[i].fence->event);
+    for (int32_t i = 0; status == CC_OK && i < timeline->count; ++i) {
+        cc__fence *fence = timeline->entries[i].fence;
+        status = cc__fence_settle(fence);
+        if (status == CC_OK)
+            status = backend->stream_wait(backend, device, *out_stream, fence->event);
+    }
     return status;
 }
 
@@ -157,6 +169,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     else
         cc__device_memory_free(backend, place, stream, &site->memory);
     cc__timeline_destroy(&site->timeline);
+    cc__fence_release(site->default_fence);
     cc__error_restore(&before);
 }
 
@@ -166,9 +179,15 @@ static void destroy(cc__data_manager *manager)
     void *data = manager->release_data;
     void *user_data = manager->release_user_data;
 
-    cc__data_manager_let_go(manager->backend, CC_PLACE_HOST, &manager->host);
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
+        cc__residents_remove(&manager->devices[device].resident);
+    cc__account_close(&manager->account);
+    cc__report_free(manager, CC_PLACE_HOST, &manager->host.memory, "", "no image uses the pixels any more");
+    cc__data_manager_let_go(manager->backend, CC_PLACE_HOST, &manager->host);
+    for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device) {
+        cc__report_free(manager, device, &manager->devices[device].memory, "", "no image uses the pixels any more");
         cc__data_manager_let_go(manager->backend, device, &manager->devices[device]);
+    }
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__mappings_destroy(&manager->mappings);
@@ -178,6 +197,7 @@ static void destroy(cc__data_manager *manager)
     cc__free(manager);
     if (release != NULL)
         release(data, user_data);
+    cc__trace_tell();
 }
 
 cc_status cc__data_manager_use_devices(cc__data_manager *manager)
@@ -198,7 +218,7 @@ cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place)
 {
     if (place == CC_PLACE_HOST)
         return &manager->host;
-    if (manager->devices == NULL || place >= manager->backend->device_count)
+    if (manager->devices == NULL || place < 0 || place >= manager->backend->device_count)
         return NULL;
     return &manager->devices[place];
 }

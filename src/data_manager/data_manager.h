@@ -55,21 +55,32 @@ cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function
 
 /*
  * The same in steps, for operations: begin lends the pixels but leaves what is valid where as it is; commit does the
- * work and, when that succeeds, records the write; end gives the pixels back, whatever happened. On the host the work
- * cannot fail and runs without the lock; on a device it only queues.
+ * work, notes it for others to wait for and, when that succeeds, records the write; end gives the pixels back, whatever
+ * happened. worker: the mapping that was committed for the work that used these pixels, which may be this one. On the
+ * host the work cannot fail and runs without the lock; on a device it only queues.
  */
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping);
+/* CC_ERROR_BUSY when begin would be refused: for an operation on two images, before it moves anything for the first. */
+cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request);
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping);
 typedef cc_status (*cc__work_fn)(void *context);
-cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc__work_fn work, void *context);
-cc_status cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream);
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
+                                  void *context);
+void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker);
 
 /* Makes every pixel the same value, by noting it. BUSY while anything is mapped. */
 cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value);
 
 cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box,
                                     cc_place place);
+/* Makes the box's pixels undefined. BUSY while any of them is mapped; READ_ONLY; OUT_OF_HOST_MEMORY. */
+cc_status cc__data_manager_discard(cc__data_manager *manager, const char *function, const cc__box *box);
+/* Higher stays longer on a device when memory is short. */
+void cc__data_manager_set_priority(cc__data_manager *manager, int32_t priority);
+int32_t cc__data_manager_priority(cc__data_manager *manager);
+/* Gives up what is held on the device beyond its limit, as far as it is not in use. */
+void cc__data_managers_keep_limit(int32_t device);
 /* fallback_device: where host-only pixels go; -1 for nowhere. */
 cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function, cc_place place,
                                  int32_t fallback_device);
@@ -80,6 +91,11 @@ bool cc__data_manager_is_read_only(const cc__data_manager *manager);
 void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int64_t out_stride[CC_MAX_DIMENSION]);
 uint64_t cc__data_manager_generation(cc__data_manager *manager);
 cc_counters cc__data_manager_counters(cc__data_manager *manager);
+void cc__data_manager_reset_counters(cc__data_manager *manager);
+void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /* shorter than CC_LABEL_BYTES */
+void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
+/* pixels_id, host_bytes, device_bytes, label. */
+void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
 /* memory_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */

@@ -5,9 +5,11 @@
 #include "backend/backend.h"
 #include "data_manager/data_manager.h"
 #include "data_manager/mappings.h"
+#include "data_manager/residents.h"
 #include "data_manager/timeline.h"
 #include "data_manager/validity.h"
 #include "memory/place_memory.h"
+#include "trace/totals.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,6 +18,8 @@
 typedef struct cc__site {
     cc__place_memory memory;
     cc__timeline timeline;
+    cc__resident resident;    /* on a device: the memory's place among what may be given up */
+    cc__fence *default_fence; /* for uses of the legacy default stream that nobody has waited for yet; NULL until one */
 } cc__site;
 
 /* A box of a place that a thread is filling without holding the lock; whoever needs it filled too waits for `changed`.
@@ -27,7 +31,7 @@ typedef struct cc__claim {
 
 struct cc__data_manager {
     atomic_int references;
-    pthread_mutex_t lock;   /* guards all that follows down to `counters`; never held while waiting for a device */
+    pthread_mutex_t lock;   /* guards all that follows down to `label`; never held while waiting for a device */
     pthread_cond_t changed; /* a claim has ended */
     cc__validity validity;
     cc__mappings mappings;
@@ -38,10 +42,16 @@ struct cc__data_manager {
     cc__site host;
     cc__site *devices; /* backend->device_count of them */
     bool constant_is_zero;
+    bool is_moving_out;       /* an eviction is copying, without the lock; nobody begins to use pixels meanwhile */
+    bool has_dirty_residents; /* some have been put behind those that need no copy */
+    int32_t priority;
     uint64_t generation;
     cc_counters counters;
+    char label[CC_LABEL_BYTES];
 
-    cc__layout layout; /* of memory of the library's own */
+    uint64_t id;         /* no other of the process has it */
+    cc__account account; /* of `counters` */
+    cc__layout layout;   /* of memory of the library's own */
     cc__box whole;
     bool read_only;
     cc_release_fn release; /* of wrapped memory */
@@ -52,7 +62,8 @@ struct cc__data_manager {
 
 /* With the lock held. A device's site is there once cc__data_manager_use_devices has succeeded. */
 cc_status cc__data_manager_use_devices(cc__data_manager *manager);
-cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place); /* NULL when no device was used yet */
+/* NULL when no device was used yet, and for a place that is none (CC_DEVICE_CURRENT too). */
+cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place);
 
 /* CC_ERROR_BUSY, saying who excludes the caller. */
 cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *holder);

@@ -8,6 +8,7 @@ void cc__mappings_destroy(cc__mappings *mappings)
 {
     for (int32_t i = 0; i < mappings->count; ++i)
         cc__free(mappings->entries[i]);
+    cc__free(mappings->spare);
     cc__free(mappings->entries);
     memset(mappings, 0, sizeof *mappings);
 }
@@ -33,14 +34,19 @@ cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *owner, cc_plac
         mappings->entries = entries;
         mappings->capacity = capacity;
     }
-    cc__mapping *mapping = cc__allocate(sizeof *mapping);
+    cc__mapping *mapping = mappings->spare != NULL ? mappings->spare : cc__allocate(sizeof *mapping);
     if (mapping == NULL)
         return NULL;
+    if (mapping == mappings->spare) {
+        mappings->spare = NULL;
+        memset(mapping, 0, sizeof *mapping);
+    }
     mapping->owner = owner;
     mapping->place = place;
     mapping->access = access;
     mapping->box = *box;
     mapping->count = 1;
+    mapping->reach = *box;
     mappings->entries[mappings->count] = mapping;
     ++mappings->count;
     return mapping;
@@ -53,7 +59,8 @@ void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping)
             continue;
         --mappings->count;
         mappings->entries[i] = mappings->entries[mappings->count];
-        cc__free(mapping);
+        cc__free(mappings->spare);
+        mappings->spare = mapping;
         return;
     }
 }

@@ -15,14 +15,20 @@ typedef struct cc__mapping {
     cc_access access;
     cc__box box;
     const void *pixels; /* as lent; NULL until then */
-    int32_t count;      /* readers of one owner that start at the same pixel share a mapping, and end together */
-    cc__fence *fence;   /* on a device: for the event of the unmap call */
+    int32_t count;      /* readers of one owner that start at the same pixel share a mapping, and end together; 0: a
+                           further box of such readers, lent as long as the mapping that has the pixels */
+    cc__box reach;      /* the box, and all further ones */
+    cc_stream stream;   /* on a device: where the pixels were asked for */
+    uint64_t stream_id;
+    cc__fence *fence; /* on a device: for the event of the unmap call, unless that is marked late */
+    bool is_noted;    /* an operation's work is done, and the fence says when */
 } cc__mapping;
 
 typedef struct cc__mappings {
     cc__mapping **entries;
     int32_t count;
     int32_t capacity;
+    cc__mapping *spare; /* the last that was removed, for the next */
 } cc__mappings;
 
 void cc__mappings_destroy(cc__mappings *mappings);

@@ -3,7 +3,11 @@
 #include "base/allocate.h"
 #include "base/error.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* So many steps are compared each with each; more are sorted. */
+#define STEPS_TO_COMPARE 32
 
 void cc__plan_init(cc__plan *plan)
 {
@@ -11,6 +15,7 @@ void cc__plan_init(cc__plan *plan)
     plan->count = 0;
     plan->capacity = CC__PLAN_INLINE_STEPS;
     plan->reads_undefined = false;
+    plan->asked_by = NULL;
 }
 
 void cc__plan_destroy(cc__plan *plan)
@@ -40,16 +45,8 @@ static bool same_origin(const cc__step *a, const cc__step *b)
     return a->kind == b->kind && (a->kind != CC__STEP_COPY || a->source == b->source);
 }
 
-/* Fewer, larger steps: a step that continues another one is joined to it, and so on with the result. */
-static cc_status add_step(cc__plan *plan, cc__step step)
+static cc_status add_step(cc__plan *plan, const cc__step *step)
 {
-    for (int32_t i = 0; i < plan->count; ++i) {
-        if (!same_origin(&plan->steps[i], &step) || !cc__box_join(&plan->steps[i].box, &step.box, &step.box))
-            continue;
-        --plan->count;
-        plan->steps[i] = plan->steps[plan->count];
-        i = -1;
-    }
     if (plan->count == plan->capacity) {
         const bool is_inline = plan->steps == plan->inline_steps;
         const size_t capacity = (size_t)plan->capacity * 2;
@@ -61,9 +58,110 @@ static cc_status add_step(cc__plan *plan, cc__step step)
         plan->steps = steps;
         plan->capacity = (int32_t)capacity;
     }
-    plan->steps[plan->count] = step;
+    plan->steps[plan->count] = *step;
     ++plan->count;
     return CC_OK;
+}
+
+/* Joins the last step with any that it continues, and the result with any other, until none is left. */
+static void join_last(cc__plan *plan)
+{
+    cc__step *last = &plan->steps[plan->count - 1];
+    for (int32_t i = 0; i < plan->count - 1; ++i) {
+        if (!same_origin(&plan->steps[i], last) || !cc__box_join(&plan->steps[i].box, &last->box, &plan->steps[i].box))
+            continue;
+        --plan->count;
+        last = &plan->steps[plan->count - 1];
+        const cc__step joined = plan->steps[i];
+        plan->steps[i] = *last;
+        *last = joined;
+        i = -1;
+    }
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Brings steps that could be joined along an axis next to each other, in the axis' order. */
+static int compare_along(const cc__step *a, const cc__step *b, int32_t axis)
+{
+    int order = compare_numbers((int64_t)a->kind, (int64_t)b->kind);
+    if (order == 0)
+        order = compare_numbers(a->source, b->source);
+    for (int32_t other = CC_MAX_DIMENSION - 1; order == 0 && other >= 0; --other) {
+        if (other == axis)
+            continue;
+        order = compare_numbers(a->box.start[other], b->box.start[other]);
+        if (order == 0)
+            order = compare_numbers(a->box.size[other], b->box.size[other]);
+    }
+    return order != 0 ? order : compare_numbers(a->box.start[axis], b->box.start[axis]);
+}
+
+static int compare_along_i(const void *a, const void *b)
+{
+    return compare_along(a, b, 0);
+}
+
+static int compare_along_j(const void *a, const void *b)
+{
+    return compare_along(a, b, 1);
+}
+
+static int compare_along_k(const void *a, const void *b)
+{
+    return compare_along(a, b, 2);
+}
+
+static int compare_along_l(const void *a, const void *b)
+{
+    return compare_along(a, b, 3);
+}
+
+/* For many steps: along one axis after the other, in the time of sorting them. */
+static void join_sorted(cc__plan *plan)
+{
+    static int (*const comparisons[CC_MAX_DIMENSION])(const void *, const void *) = {compare_along_i, compare_along_j,
+                                                                                     compare_along_k, compare_along_l};
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
+        int32_t kept = 0;
+        qsort(plan->steps, (size_t)plan->count, sizeof *plan->steps, comparisons[axis]);
+        for (int32_t i = 1; i < plan->count; ++i) {
+            cc__step *before = &plan->steps[kept];
+            if (!same_origin(before, &plan->steps[i]) || !cc__box_join(&before->box, &plan->steps[i].box, &before->box))
+                plan->steps[++kept] = plan->steps[i];
+        }
+        plan->count = kept + 1;
+    }
+}
+
+/* Steps of one origin that together are a box become that box, also where no two of them could be joined. */
+static void join_boxes(cc__plan *plan)
+{
+    for (int32_t first = 0; first < plan->count; ++first) {
+        cc__box around = plan->steps[first].box;
+        int64_t pixels = cc__box_pixels(&around);
+        int32_t end = first + 1;
+        for (int32_t i = end; i < plan->count; ++i) {
+            if (!same_origin(&plan->steps[first], &plan->steps[i]))
+                continue;
+            const cc__step same = plan->steps[i];
+            plan->steps[i] = plan->steps[end];
+            plan->steps[end] = same;
+            around = cc__box_bounding(&around, &same.box);
+            pixels += cc__box_pixels(&same.box);
+            ++end;
+        }
+        if (pixels == cc__box_pixels(&around)) {
+            plan->steps[first].box = around;
+            memmove(&plan->steps[first + 1], &plan->steps[end], (size_t)(plan->count - end) * sizeof *plan->steps);
+            plan->count -= end - first - 1;
+        } else {
+            first = end - 1;
+        }
+    }
 }
 
 static bool in_scope(cc__sources sources, cc_place place, cc__plan_scope scope, cc_place only_at)
@@ -97,11 +195,16 @@ cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_pla
         } else {
             step.source = nearest(sources, place, topology);
         }
-        const cc_status status = add_step(out_plan, step);
+        const cc_status status = add_step(out_plan, &step);
         if (status != CC_OK) {
             cc__plan_destroy(out_plan);
             return status;
         }
+        if (out_plan->count <= STEPS_TO_COMPARE)
+            join_last(out_plan);
     }
+    if (out_plan->count > STEPS_TO_COMPARE)
+        join_sorted(out_plan);
+    join_boxes(out_plan);
     return CC_OK;
 }

@@ -22,11 +22,12 @@ typedef struct cc__step {
 #define CC__PLAN_INLINE_STEPS 4
 
 typedef struct cc__plan {
-    cc__step *steps; /* disjoint boxes */
+    cc__step *steps; /* disjoint boxes, as few as joining neighbours gives */
     int32_t count;
     int32_t capacity;
     cc__step inline_steps[CC__PLAN_INLINE_STEPS];
     bool reads_undefined; /* some of the pixels were never written */
+    const char *asked_by; /* the public function that needs it; NULL until its maker says so */
 } cc__plan;
 
 /* Sets of devices, as sources, that `place` can copy from directly. */

@@ -7,6 +7,7 @@
 
 /* More entries than this are worth asking the device which of them are done. */
 #define ENTRIES_BEFORE_QUERY 16
+#define QUESTIONS_BEFORE_WAITING 2
 
 cc_status cc__fence_create(cc__backend *backend, int32_t device, cc__fence **out_fence)
 {
@@ -25,6 +26,45 @@ cc_status cc__fence_create(cc__backend *backend, int32_t device, cc__fence **out
     return CC_OK;
 }
 
+cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t device, cc__fence **out_fence)
+{
+    cc__fence *fence = cc__allocate(sizeof *fence);
+    if (fence == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__fence_create_for_default_stream: no memory for a fence");
+    fence->backend = backend;
+    fence->device = device;
+    atomic_init(&fence->references, 1);
+    *out_fence = fence;
+    return CC_OK;
+}
+
+cc_status cc__fence_settle(cc__fence *fence)
+{
+    cc__backend *backend = fence->backend;
+    cc__event *event = NULL;
+    bool capturing = false;
+    if (fence->event != NULL)
+        return CC_OK;
+    cc_status status = backend->stream_is_capturing(backend, fence->device, fence->stream, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "the default stream of device %d cannot be waited for during a capture",
+                          fence->device);
+    if (status == CC_OK)
+        status = backend->event_create(backend, fence->device, &event);
+    if (status != CC_OK)
+        return status;
+    status = backend->event_record(backend, fence->device, event, fence->stream);
+    if (status != CC_OK && status != CC_ERROR_CAPTURE) {
+        /* Without an event the work can still be waited for; one that was never recorded counts as complete. */
+        status = backend->stream_synchronize(backend, fence->device, fence->stream);
+    }
+    if (status == CC_OK)
+        fence->event = event;
+    else
+        backend->event_destroy(backend, fence->device, event);
+    return status;
+}
+
 cc__fence *cc__fence_retain(cc__fence *fence)
 {
     atomic_fetch_add(&fence->references, 1);
@@ -35,13 +75,15 @@ void cc__fence_release(cc__fence *fence)
 {
     if (fence == NULL || atomic_fetch_sub(&fence->references, 1) > 1)
         return;
-    fence->backend->event_destroy(fence->backend, fence->device, fence->event);
+    if (fence->event != NULL)
+        fence->backend->event_destroy(fence->backend, fence->device, fence->event);
     cc__free(fence);
 }
 
-cc_status cc__fence_record(cc__fence *fence, cc_stream stream)
+cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id)
 {
     fence->stream = stream;
+    fence->stream_id = stream_id;
     return fence->backend->event_record(fence->backend, fence->device, fence->event, stream);
 }
 
@@ -82,7 +124,7 @@ static void remove_entry(cc__timeline *timeline, int32_t at)
 
 static bool is_done(cc__fence *fence, bool ask)
 {
-    if (!fence->is_complete && ask) {
+    if (!fence->is_complete && ask && fence->event != NULL) {
         bool complete = false;
         cc__error_state before;
         /* An error here is found again, and reported, by whoever waits for the fence. */
@@ -94,43 +136,124 @@ static bool is_done(cc__fence *fence, bool ask)
     return fence->is_complete;
 }
 
+/* Whether what `later` marks comes after what `earlier` marks, in one stream. */
+static bool is_same_stream(const cc__fence *earlier, const cc__fence *later)
+{
+    if (earlier->device != later->device)
+        return false;
+    if (cc__stream_is_legacy_default(earlier->stream) && cc__stream_is_legacy_default(later->stream))
+        return true;
+    return earlier->stream_id != 0 && earlier->stream_id == later->stream_id;
+}
+
+static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__fence *fence)
+{
+    switch (use) {
+    case CC__USE_WRITE:
+        return cc__box_contains(box, &entry->box);
+    case CC__USE_READ:
+        return entry->use == CC__USE_READ && is_same_stream(entry->fence, fence) && cc__box_contains(box, &entry->box);
+    case CC__USE_WRITE_PARTS:
+        return false;
+    }
+    return false;
+}
+
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
 {
     const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
+    --timeline->reserved;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         cc__timeline_entry *entry = &timeline->entries[i];
-        if ((use == CC__USE_WRITE && cc__box_contains(box, &entry->box)) || is_done(entry->fence, ask))
+        if (entry->fence == fence && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
+            entry->box = cc__box_bounding(&entry->box, box);
+            return;
+        }
+        if (is_superseded(entry, box, use, fence) || is_done(entry->fence, ask))
             remove_entry(timeline, i);
     }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
     timeline->entries[timeline->count].fence = cc__fence_retain(fence);
     ++timeline->count;
-    --timeline->reserved;
 }
 
-cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, cc__fences *fences)
+const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
+
+cc__waiter cc__waiter_of_library(int32_t device)
+{
+    /* Any stream but the legacy default, and without a number: it waits for everything. */
+    return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
+}
+
+bool cc__stream_is_legacy_default(cc_stream stream)
+{
+    return (uintptr_t)stream <= 1;
+}
+
+static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    const cc__fence *fence = entry->fence;
+    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
+        !cc__box_overlaps(&entry->box, box))
+        return false;
+    if (fence->device != waiter->device)
+        return true;
+    if (cc__stream_is_legacy_default(waiter->stream))
+        return !cc__stream_is_legacy_default(fence->stream);
+    return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
+}
+
+bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (must_wait(&timeline->entries[i], box, use, waiter))
+            return false;
+    return true;
+}
+
+void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    int32_t questions = 0;
+    for (int32_t i = timeline->count - 1; i >= 0 && questions < QUESTIONS_BEFORE_WAITING; --i) {
+        cc__timeline_entry *entry = &timeline->entries[i];
+        if (!must_wait(entry, box, use, waiter))
+            continue;
+        ++questions;
+        if (is_done(entry->fence, true))
+            remove_entry(timeline, i);
+    }
+}
+
+static cc_status add_fence(cc__fences *fences, cc__fence *fence)
+{
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (fences->entries[i] == fence)
+            return CC_OK;
+    if (fences->count == fences->capacity) {
+        const int32_t capacity = fences->capacity == 0 ? 4 : fences->capacity * 2;
+        cc__fence **entries = cc__reallocate(fences->entries, (size_t)capacity * sizeof *entries);
+        if (entries == NULL)
+            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_collect: no memory for %d fences", capacity);
+        fences->entries = entries;
+        fences->capacity = capacity;
+    }
+    fences->entries[fences->count] = cc__fence_retain(fence);
+    ++fences->count;
+    return CC_OK;
+}
+
+cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
+                               cc__fences *fences)
 {
     for (int32_t i = 0; i < timeline->count; ++i) {
-        const cc__timeline_entry *entry = &timeline->entries[i];
-        if (entry->fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
-            !cc__box_overlaps(&entry->box, box))
+        if (!must_wait(&timeline->entries[i], box, use, waiter))
             continue;
-        bool known = false;
-        for (int32_t other = 0; other < fences->count && !known; ++other)
-            known = fences->entries[other] == entry->fence;
-        if (known)
-            continue;
-        if (fences->count == fences->capacity) {
-            const int32_t capacity = fences->capacity == 0 ? 4 : fences->capacity * 2;
-            cc__fence **entries = cc__reallocate(fences->entries, (size_t)capacity * sizeof *entries);
-            if (entries == NULL)
-                return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_collect: no memory for %d fences", capacity);
-            fences->entries = entries;
-            fences->capacity = capacity;
-        }
-        fences->entries[fences->count] = cc__fence_retain(entry->fence);
-        ++fences->count;
+        cc_status status = cc__fence_settle(timeline->entries[i].fence);
+        if (status == CC_OK)
+            status = add_fence(fences, timeline->entries[i].fence);
+        if (status != CC_OK)
+            return status;
     }
     return CC_OK;
 }
@@ -143,18 +266,10 @@ void cc__fences_destroy(cc__fences *fences)
     memset(fences, 0, sizeof *fences);
 }
 
-/* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
-static bool is_legacy_default(cc_stream stream)
-{
-    return (uintptr_t)stream <= 1;
-}
-
 cc_status cc__fences_wait_in_stream(const cc__fences *fences, cc__backend *backend, int32_t device, cc_stream stream)
 {
     for (int32_t i = 0; i < fences->count; ++i) {
         const cc__fence *fence = fences->entries[i];
-        if (fence->device == device && is_legacy_default(stream) && is_legacy_default(fence->stream))
-            continue;
         const cc_status status = backend->stream_wait(backend, device, stream, fence->event);
         if (status != CC_OK)
             return status;

@@ -11,21 +11,47 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* An event, shared by everything that it ends, in whatever data manager. */
+/* Who waits: a stream of a device, or the host (device CC_PLACE_HOST). */
+typedef struct cc__waiter {
+    int32_t device;
+    cc_stream stream;
+    uint64_t stream_id; /* of a stream that is not the legacy default; 0 when it has none */
+} cc__waiter;
+
+/* A stream of the library's own, which has done nothing yet that anybody's work could follow. */
+cc__waiter cc__waiter_of_library(int32_t device);
+extern const cc__waiter cc__waiter_host;
+
+/*
+ * An event, shared by everything that it ends, in whatever data manager.
+ *
+ * One for the legacy default stream is recorded only when somebody else must wait for it: whatever is queued there in
+ * between makes the wait longer, never wrong, since that stream cannot go away. Until then `event` is NULL. That is for
+ * the lock of the data manager whose site made it, and ends before anybody else gets to see the fence.
+ */
 typedef struct cc__fence {
     cc__backend *backend;
     int32_t device;
     atomic_int references;
     cc__event *event;
-    cc_stream stream;        /* where it was recorded */
+    cc_stream stream;        /* where it was recorded, or will be */
+    uint64_t stream_id;      /* 0 when unknown */
     atomic_bool is_complete; /* known to be done, so that nobody asks the device again */
 } cc__fence;
 
 cc_status cc__fence_create(cc__backend *backend, int32_t device,
                            cc__fence **out_fence); /* OUT_OF_HOST_MEMORY, DEVICE */
+/* For what is queued in the legacy default stream up to the moment when somebody waits. OUT_OF_HOST_MEMORY. */
+cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t device, cc__fence **out_fence);
 cc__fence *cc__fence_retain(cc__fence *fence);
 void cc__fence_release(cc__fence *fence); /* accepts NULL */
-cc_status cc__fence_record(cc__fence *fence, cc_stream stream);
+cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id);
+/* Records one for the default stream that is not recorded yet. CAPTURE while another stream is being captured; DEVICE.
+ */
+cc_status cc__fence_settle(cc__fence *fence);
+
+/* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
+bool cc__stream_is_legacy_default(cc_stream stream);
 
 typedef enum cc__use {
     CC__USE_READ = 0,
@@ -55,7 +81,8 @@ void cc__timeline_unreserve(cc__timeline *timeline);
 
 /*
  * Adds an entry, keeping the fence. A write of all of its box drops the entries inside: whoever queued it waited for
- * them. Entries that are known to be done go too.
+ * them. A read drops the reads inside that came earlier in the same stream, and widens one whose fence is the same and
+ * not recorded yet. Entries that are known to be done go too.
  */
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence);
 
@@ -66,12 +93,24 @@ typedef struct cc__fences {
     int32_t capacity;
 } cc__fences;
 
-/* Adds the fences that a use of the box must wait for: a read for the writes, a write for everything.
- * OUT_OF_HOST_MEMORY. */
-cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, cc__fences *fences);
+/* Whether a use of the box by this waiter need not wait: a read waits for the writes, a write for everything. */
+bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
+
+/*
+ * Asks the device which of those that it would have to wait for are done already, so that nobody has to wait for them any more:
+ * of the first few, as a question costs as much as a wait.
+ */
+void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
+
+/*
+ * Adds the fences that it must wait for. With the lock held: records those that were not yet. OUT_OF_HOST_MEMORY;
+ * CAPTURE when the default stream cannot be waited for because another one is being captured; DEVICE.
+ */
+cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
+                               cc__fences *fences);
 void cc__fences_destroy(cc__fences *fences);
 
-/* Lets `stream` of `device` wait for all of them; a fence recorded in the same default stream needs no wait. */
+/* Lets `stream` of `device` wait for all of them. */
 cc_status cc__fences_wait_in_stream(const cc__fences *fences, cc__backend *backend, int32_t device, cc_stream stream);
 /* Blocks until all are done. The caller marks them complete under its lock: cc__fences_mark_complete. */
 cc_status cc__fences_synchronize(const cc__fences *fences);

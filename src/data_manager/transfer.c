@@ -2,6 +2,7 @@
 
 #include "base/allocate.h"
 #include "base/error.h"
+#include "data_manager/eviction.h"
 #include "memory/transfer_streams.h"
 
 #include <string.h>
@@ -91,16 +92,17 @@ static cc_status prepare_step(cc__transfer *transfer, const cc__step *step)
     cc_status status = CC_OK;
 
     if (transfer->place == CC_PLACE_HOST && step->kind != CC__STEP_COPY)
-        return cc__timeline_collect(here, &step->box, CC__USE_WRITE, &transfer->host_waits);
+        return cc__timeline_collect(here, &step->box, CC__USE_WRITE, &cc__waiter_host, &transfer->host_waits);
 
     const int32_t index = lane_of(transfer, transfer->place == CC_PLACE_HOST ? step->source : transfer->place);
     cc__lane *lane = &transfer->lanes[index];
-    status = cc__timeline_collect(here, &step->box, CC__USE_WRITE, &lane->waits);
+    const cc__waiter waiter = cc__waiter_of_library(lane->device);
+    status = cc__timeline_collect(here, &step->box, CC__USE_WRITE, &waiter, &lane->waits);
     if (status == CC_OK)
         status = touch(transfer, index, transfer->place, CC__USE_WRITE, &step->box);
     if (status == CC_OK && step->kind == CC__STEP_COPY) {
         const cc__site *there = cc__data_manager_site(manager, step->source);
-        status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &lane->waits);
+        status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &waiter, &lane->waits);
         if (status == CC_OK)
             status = touch(transfer, index, step->source, CC__USE_READ, &step->box);
     }
@@ -188,8 +190,7 @@ static cc_status allocate_target(cc__transfer *transfer)
     const cc__layout *layout = &transfer->manager->layout;
     if (transfer->place == CC_PLACE_HOST)
         return cc__host_memory_allocate(layout, &transfer->target);
-    return cc__device_memory_allocate(transfer->backend, transfer->place, transfer->lanes[0].stream, layout,
-                                      &transfer->target);
+    return cc__eviction_allocate(transfer->manager, transfer->place, transfer->lanes[0].stream, &transfer->target);
 }
 
 static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_place place)
@@ -237,7 +238,7 @@ static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
         status = step->kind == CC__STEP_COPY ? run_copy(transfer, lane, step) : run_fill(transfer, lane, step);
     }
     if (status == CC_OK)
-        status = cc__fence_record(lane->done, lane->stream);
+        status = cc__fence_record(lane->done, lane->stream, 0);
     return status;
 }
 
@@ -361,6 +362,9 @@ cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status)
         if (transfer->allocates) {
             transfer->target.registration = memory->registration;
             *memory = transfer->target;
+            if (transfer->place != CC_PLACE_HOST)
+                cc__residents_add(&manager->devices[transfer->place].resident, manager, transfer->place,
+                                  manager->priority);
         }
         for (int32_t i = 0; i < transfer->lane_count; ++i)
             transfer->lanes[i].done->is_complete = transfer->synchronizes;
@@ -372,6 +376,7 @@ cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status)
         transfer->touch_count = 0;
         count(transfer);
         status = make_valid(transfer);
+        cc__eviction_reconsider(manager);
     }
     discard(transfer);
     return status;

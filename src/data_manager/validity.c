@@ -81,11 +81,27 @@ static int32_t count_cut(const cc__validity *validity, const cc__box *box, cc__s
     return count;
 }
 
+bool cc__validity_would_change(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add)
+{
+    for (int32_t i = 0; i < validity->count; ++i)
+        if (is_cut(&validity->cells[i], box, keep, add))
+            return true;
+    return false;
+}
+
+bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source)
+{
+    for (int32_t i = 0; i < validity->count; ++i)
+        if ((validity->cells[i].sources & source) == 0 && cc__box_overlaps(&validity->cells[i].box, box))
+            return false;
+    return true;
+}
+
 cc_status cc__validity_prepare(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add,
                                cc__validity *out_next)
 {
     const int32_t cut_count = count_cut(validity, box, keep, add);
-    const int64_t capacity = (int64_t)validity->count + (int64_t)cut_count * CC__BOX_MAX_PIECES;
+    const int64_t capacity = (int64_t)validity->count + (int64_t)cut_count * (int64_t)CC__BOX_MAX_PIECES;
     cc__validity next = {0};
 
     if (capacity > INT32_MAX)
@@ -148,6 +164,13 @@ void cc__validity_reset(cc__validity *validity, const cc__box *whole, cc__source
     validity->count = 0;
     if (validity->capacity > 0)
         append(validity, whole, sources);
+}
+
+void cc__validity_forget(cc__validity *validity, const cc__box *box, cc__sources sources)
+{
+    for (int32_t i = 0; i < validity->count; ++i)
+        if (cc__box_overlaps(&validity->cells[i].box, box) && (validity->cells[i].sources & ~sources) != 0)
+            validity->cells[i].sources &= ~sources;
 }
 
 int64_t cc__validity_count_pixels(const cc__validity *validity, const cc__box *box, cc__sources sources)

@@ -35,6 +35,12 @@ typedef struct cc__validity {
 cc_status cc__validity_init(cc__validity *validity, const cc__box *whole, cc__sources sources);
 void cc__validity_destroy(cc__validity *validity);
 
+/* Whether that (see cc__validity_prepare) would change anything. */
+bool cc__validity_would_change(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add);
+
+/* Whether all of the box has this source. */
+bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source);
+
 /*
  * What `validity` becomes when, inside the box, each cell's sources become (sources & keep) | add. Leaves `validity` as
  * it is and makes a new one, so that a caller can install it once everything else has succeeded. OUT_OF_HOST_MEMORY.
@@ -46,6 +52,9 @@ void cc__validity_install(cc__validity *validity, cc__validity *next); /* takes 
 /* Everywhere at once; these cannot fail. drop: each cell has another source. reset: one cell again. */
 void cc__validity_drop(cc__validity *validity, cc__sources sources);
 void cc__validity_reset(cc__validity *validity, const cc__box *whole, cc__sources sources);
+
+/* Where others have the pixels too: cells that touch the box lose these sources. Cannot fail. */
+void cc__validity_forget(cc__validity *validity, const cc__box *box, cc__sources sources);
 
 /* Pixels of the box whose cells have all of these sources. */
 int64_t cc__validity_count_pixels(const cc__validity *validity, const cc__box *box, cc__sources sources);

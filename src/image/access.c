@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "image/image_handle.h"
+#include "trace/trace.h"
 
 static cc_status map(const char *function, cc_image *image, const cc_region *region, cc_access access, bool on_device,
                      cc_stream stream, void **out_pixels)
@@ -30,15 +31,13 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
     request.stream = stream;
 
     /* Counted before it is there, so that no other thread's unmap can find the image gone. */
-    cc_image_retain(image);
-    atomic_fetch_add(&image->mapping_count, 1);
+    atomic_fetch_add(&image->owners, CC__IMAGE_MAPPING);
     status = cc__data_manager_map(image->manager, &request, &pixels);
-    if (status == CC_OK) {
+    cc__trace_tell();
+    if (status == CC_OK)
         *out_pixels = pixels;
-    } else {
-        atomic_fetch_sub(&image->mapping_count, 1);
-        cc_image_release(image);
-    }
+    else
+        cc__image_disown(image, CC__IMAGE_MAPPING);
     return status;
 }
 
@@ -48,10 +47,8 @@ static cc_status unmap(const char *function, cc_image *image, void *pixels, bool
     if (status != CC_OK || pixels == NULL)
         return status;
     status = cc__data_manager_unmap(image->manager, function, image, on_host, pixels, stream);
-    if (status == CC_OK) {
-        atomic_fetch_sub(&image->mapping_count, 1);
-        cc_image_release(image);
-    }
+    if (status == CC_OK)
+        cc__image_disown(image, CC__IMAGE_MAPPING);
     return status;
 }
 
@@ -87,7 +84,9 @@ cc_status cc_image_prefetch(cc_image *image, const cc_region *region, cc_place p
         status = cc__backend_check_device(cc__backend_get(), function, place);
     if (status != CC_OK || cc__box_is_empty(&box))
         return status;
-    return cc__data_manager_prefetch(image->manager, function, &box, place);
+    status = cc__data_manager_prefetch(image->manager, function, &box, place);
+    cc__trace_tell();
+    return status;
 }
 
 cc_status cc_image_evict(cc_image *image, cc_place place)
@@ -104,5 +103,7 @@ cc_status cc_image_evict(cc_image *image, cc_place place)
         if (status != CC_OK)
             return status;
     }
-    return cc__data_manager_evict(image->manager, function, place, fallback);
+    status = cc__data_manager_evict(image->manager, function, place, fallback);
+    cc__trace_tell();
+    return status;
 }

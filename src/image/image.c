@@ -25,10 +25,10 @@ cc_status cc__image_check_access(const char *function, cc_access access)
 
 cc_status cc__image_check_unmapped(const char *function, const cc_image *image)
 {
-    const int count = atomic_load(&image->mapping_count);
+    const uint64_t count = atomic_load(&image->owners) / CC__IMAGE_MAPPING;
     if (count == 0)
         return CC_OK;
-    return cc__fail(CC_ERROR_BUSY, "%s: image has %d live mappings; unmap them first", function, count);
+    return cc__fail(CC_ERROR_BUSY, "%s: image has %u live mappings; unmap them first", function, (unsigned)count);
 }
 
 static bool is_inside(const cc_region *outer, const cc_region *inner, int32_t axis)
@@ -146,7 +146,7 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
         cc__free(image);
         return status;
     }
-    atomic_init(&image->references, 1);
+    atomic_init(&image->owners, 1);
     atomic_init(&image->device, known.device);
     image->box = cc__box_of_size(layout.size);
     image->region = region;
@@ -154,6 +154,7 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
     image->pixel_type = (cc_pixel_type)known.pixel_type;
     image->components = known.components;
     image->geometry = cc__geometry_pad(known.dimension, &geometry);
+    cc__image_enlist(image);
     *out_image = image;
     return CC_OK;
 }
@@ -161,16 +162,23 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
 cc_image *cc_image_retain(cc_image *image)
 {
     if (image != NULL)
-        atomic_fetch_add(&image->references, 1);
+        atomic_fetch_add(&image->owners, 1);
     return image;
+}
+
+void cc__image_disown(cc_image *image, uint64_t owner)
+{
+    if (atomic_fetch_sub(&image->owners, owner) != owner)
+        return;
+    cc__image_strike(image);
+    cc__data_manager_release(image->manager);
+    cc__free(image);
 }
 
 void cc_image_release(cc_image *image)
 {
-    if (image == NULL || atomic_fetch_sub(&image->references, 1) != 1)
-        return;
-    cc__data_manager_release(image->manager);
-    cc__free(image);
+    if (image != NULL)
+        cc__image_disown(image, 1);
 }
 
 int32_t cc_image_get_device(const cc_image *image)

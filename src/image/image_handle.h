@@ -3,6 +3,7 @@
 #define CC_IMAGE_IMAGE_HANDLE_H
 
 #include "data_manager/data_manager.h"
+#include "trace/roster.h"
 
 #include <cudacommon/image.h>
 #include <stdatomic.h>
@@ -13,10 +14,12 @@ typedef struct cc__geometry {
     double direction[CC_MAX_DIMENSION][CC_MAX_DIMENSION];
 } cc__geometry;
 
+#define CC__IMAGE_MAPPING ((uint64_t)1 << 32)
+
 struct cc_image {
-    atomic_int references;
-    atomic_int mapping_count; /* live mappings; each is a reference too */
-    _Atomic int32_t device;   /* CC_DEVICE_CURRENT until decided */
+    cc__roster_entry live;   /* first, so that it is the image's address */
+    _Atomic uint64_t owners; /* references, and CC__IMAGE_MAPPING for each live mapping; the image goes at 0 */
+    _Atomic int32_t device;  /* CC_DEVICE_CURRENT until decided */
     cc__data_manager *manager;
     cc__box box; /* of the data manager's pixels */
     cc_region region;
@@ -35,6 +38,15 @@ cc_status cc__image_check_unmapped(const char *function, const cc_image *image);
 cc_status cc__image_box(const char *function, const cc_image *image, const cc_region *region, cc__box *out_box);
 /* The device of the image, deciding it if it was open; it exists. NO_DEVICE, INVALID_DEVICE. */
 cc_status cc__image_resolve_device(const char *function, cc_image *image, int32_t *out_device);
+
+/* Ends one ownership, 1 or CC__IMAGE_MAPPING. */
+void cc__image_disown(cc_image *image, uint64_t owner);
+
+/* In live.c. Between lock and unlock nobody who lists images looks at this one. */
+void cc__image_enlist(cc_image *image);
+void cc__image_strike(cc_image *image);
+int32_t cc__image_lock(cc_image *image);
+void cc__image_unlock(int32_t locked);
 
 /* In geometry.c. */
 cc_status cc__geometry_check(const char *function, int32_t dimension, const cc__geometry *geometry);

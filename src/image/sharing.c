@@ -21,7 +21,7 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     cc_image *view = cc__allocate(sizeof *view);
     if (view == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for the handle", function);
-    atomic_init(&view->references, 1);
+    atomic_init(&view->owners, 1);
     atomic_init(&view->device, atomic_load(&image->device));
     view->manager = cc__data_manager_retain(image->manager);
     view->box = box;
@@ -33,17 +33,32 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     view->pixel_type = image->pixel_type;
     view->components = image->components;
     view->geometry = image->geometry;
+    cc__image_enlist(view);
     *out_view = view;
     return CC_OK;
 }
 
-/* Lets the handle stand for other pixels. */
-static void replace_pixels(cc_image *image, cc__data_manager *manager, const cc__box *box, const cc_region *region)
+/* Lets the handle stand for other pixels: those of `source`, or, when it is NULL, new ones of the same kind. */
+static void replace_pixels(cc_image *image, const cc_image *source, cc__data_manager *manager, const cc__box *box,
+                           const cc_region *region)
 {
     cc__data_manager *previous = image->manager;
+    char label[CC_LABEL_BYTES];
+    if (source == NULL) {
+        cc__data_manager_get_label(previous, label);
+        cc__data_manager_set_label(manager, label);
+    }
+    const int32_t locked = cc__image_lock(image);
+    if (source != NULL) {
+        image->dimension = source->dimension;
+        image->pixel_type = source->pixel_type;
+        image->components = source->components;
+        image->geometry = source->geometry;
+    }
     image->manager = manager;
     image->box = *box;
     image->region = *region;
+    cc__image_unlock(locked);
     cc__data_manager_release(previous);
 }
 
@@ -57,12 +72,8 @@ cc_status cc_image_graft(cc_image *image, const cc_image *source)
         status = cc__image_check_unmapped(function, image);
     if (status != CC_OK || image == source)
         return status;
-    image->dimension = source->dimension;
-    image->pixel_type = source->pixel_type;
-    image->components = source->components;
-    image->geometry = source->geometry;
     atomic_store(&image->device, atomic_load(&source->device));
-    replace_pixels(image, cc__data_manager_retain(source->manager), &source->box, &source->region);
+    replace_pixels(image, source, cc__data_manager_retain(source->manager), &source->box, &source->region);
     return CC_OK;
 }
 
@@ -86,7 +97,7 @@ cc_status cc_image_resize(cc_image *image, const cc_region *region)
     if (status != CC_OK)
         return status;
     const cc__box whole = cc__box_of_size(layout.size);
-    replace_pixels(image, manager, &whole, &padded);
+    replace_pixels(image, NULL, manager, &whole, &padded);
     return CC_OK;
 }
 
@@ -106,9 +117,12 @@ cc_status cc_image_set_index(cc_image *image, const int64_t index[CC_MAX_DIMENSI
     for (int32_t axis = 0; axis < image->dimension; ++axis)
         moved.index[axis] = index[axis];
     status = cc__region_check(function, "region", image->dimension, &moved, &padded);
-    if (status == CC_OK)
-        image->region = padded;
-    return status;
+    if (status != CC_OK)
+        return status;
+    const int32_t locked = cc__image_lock(image);
+    image->region = padded;
+    cc__image_unlock(locked);
+    return CC_OK;
 }
 
 cc_status cc_image_set_device(cc_image *image, int32_t device)
@@ -197,7 +211,7 @@ static cc_status wrap(const char *function, cc_image *image, const cc_wrap_param
     const cc_region region = image->region;
     if (on_device)
         atomic_store(&image->device, wrapped.place);
-    replace_pixels(image, manager, &whole, &region);
+    replace_pixels(image, NULL, manager, &whole, &region);
     return CC_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "image/image_handle.h"
+#include "trace/totals.h"
 
 #include <string.h>
 
@@ -90,5 +91,74 @@ cc_status cc_image_get_counters(cc_image *image, cc_counters *out_counters)
         return status;
     const cc_counters counters = cc__data_manager_counters(image->manager);
     copy_out(out_counters, out_counters->struct_size, &counters, sizeof counters);
+    return CC_OK;
+}
+
+cc_status cc_image_reset_counters(cc_image *image)
+{
+    const cc_status status = cc__image_check("cc_image_reset_counters", image);
+    if (status == CC_OK)
+        cc__data_manager_reset_counters(image->manager);
+    return status;
+}
+
+cc_status cc_get_total_counters(cc_counters *out_counters)
+{
+    const cc_status status = check_out("cc_get_total_counters", "out_counters", out_counters,
+                                       out_counters != NULL ? out_counters->struct_size : 0);
+    if (status != CC_OK)
+        return status;
+    const cc_counters totals = cc__totals_get();
+    copy_out(out_counters, out_counters->struct_size, &totals, sizeof totals);
+    return CC_OK;
+}
+
+void cc_reset_total_counters(void)
+{
+    cc__totals_reset();
+}
+
+cc_status cc_image_set_label(cc_image *image, const char *label)
+{
+    static const char *const function = "cc_image_set_label";
+    const char *text = label != NULL ? label : "";
+    const cc_status status = cc__image_check(function, image);
+    if (status != CC_OK)
+        return status;
+    if (strlen(text) >= CC_LABEL_BYTES)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: label has %zu bytes, expected at most %d", function,
+                        strlen(text), CC_LABEL_BYTES - 1);
+    cc__data_manager_set_label(image->manager, text);
+    return CC_OK;
+}
+
+cc_status cc_image_get_label(cc_image *image, char out_label[CC_LABEL_BYTES])
+{
+    static const char *const function = "cc_image_get_label";
+    const cc_status status = cc__image_check(function, image);
+    if (status != CC_OK)
+        return status;
+    if (out_label == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_label = NULL, expected %d bytes", function, CC_LABEL_BYTES);
+    cc__data_manager_get_label(image->manager, out_label);
+    return CC_OK;
+}
+
+cc_status cc_device_memory_info(int32_t device, size_t *out_free_bytes, size_t *out_total_bytes)
+{
+    static const char *const function = "cc_device_memory_info";
+    cc__backend *backend = cc__backend_get();
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    if (out_free_bytes == NULL || out_total_bytes == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function,
+                        out_free_bytes == NULL ? "out_free_bytes" : "out_total_bytes");
+    cc_status status = cc__backend_check_device(backend, function, device);
+    if (status == CC_OK)
+        status = backend->memory_info(backend, device, &free_bytes, &total_bytes);
+    if (status != CC_OK)
+        return status;
+    *out_free_bytes = free_bytes;
+    *out_total_bytes = total_bytes;
     return CC_OK;
 }

@@ -4,6 +4,7 @@
 #include "image/image_handle.h"
 
 #include <cudacommon/descriptor.h>
+#include <stddef.h>
 #include <string.h>
 
 /* NumPy's rule: an array without elements is contiguous both ways, and the stride of an axis of length 1 does not
@@ -128,6 +129,10 @@ cc_status cc_image_map_descriptor(cc_image *image, const cc_region *region, cc_o
     cc__box box;
     void *pixels = NULL;
     cc_status status = check(function, image, region, order, flags, place, out_descriptor, &box);
+    /* Without room for the pointer nobody could give the pixels back. */
+    if (status == CC_OK && out_descriptor->struct_size < offsetof(cc_descriptor, shape))
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_descriptor.struct_size = %u, expected at least %zu",
+                          function, (unsigned)out_descriptor->struct_size, offsetof(cc_descriptor, shape));
     if (status != CC_OK)
         return status;
     if (place == CC_PLACE_HOST) {
@@ -157,12 +162,14 @@ cc_status cc_image_map_descriptor(cc_image *image, const cc_region *region, cc_o
 cc_status cc_image_unmap_descriptor(cc_image *image, const cc_descriptor *descriptor)
 {
     static const char *const function = "cc_image_unmap_descriptor";
+    cc_descriptor known = CC_DESCRIPTOR_INIT;
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
         status = check_descriptor(function, "descriptor", descriptor);
     if (status != CC_OK)
         return status;
-    if (descriptor->place == CC_PLACE_HOST)
-        return cc_image_unmap_host(image, descriptor->data);
-    return cc_image_unmap_device(image, descriptor->data, descriptor->stream);
+    memcpy(&known, descriptor, descriptor->struct_size < sizeof known ? descriptor->struct_size : sizeof known);
+    if (known.place == CC_PLACE_HOST)
+        return cc_image_unmap_host(image, known.data);
+    return cc_image_unmap_device(image, known.data, known.stream);
 }

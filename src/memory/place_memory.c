@@ -2,6 +2,7 @@
 
 #include "base/allocate.h"
 #include "base/error.h"
+#include "memory/budget.h"
 
 #include <string.h>
 
@@ -24,9 +25,14 @@ cc_status cc__device_memory_allocate(cc__backend *backend, int32_t device, cc_st
 {
     const size_t size_bytes = (size_t)layout->extent_bytes;
     void *pixels = NULL;
-    const cc_status status = backend->allocate(backend, device, stream, size_bytes, &pixels);
+    cc_status status = cc__budget_take(backend, device, size_bytes);
     if (status != CC_OK)
         return status;
+    status = backend->allocate(backend, device, stream, size_bytes, &pixels);
+    if (status != CC_OK) {
+        cc__budget_give_back(device, size_bytes);
+        return status;
+    }
     *out_memory = (cc__place_memory){.pixels = pixels, .size_bytes = size_bytes};
     memcpy(out_memory->stride, layout->stride, sizeof out_memory->stride);
     return CC_OK;
@@ -44,8 +50,10 @@ void cc__host_memory_free(cc__backend *backend, cc__place_memory *memory)
 
 void cc__device_memory_free(cc__backend *backend, int32_t device, cc_stream stream, cc__place_memory *memory)
 {
-    if (memory->pixels != NULL && !memory->is_wrapped)
+    if (memory->pixels != NULL && !memory->is_wrapped) {
         (void)backend->free(backend, device, stream, memory->pixels);
+        cc__budget_give_back(device, memory->size_bytes);
+    }
     memset(memory, 0, sizeof *memory);
 }
 

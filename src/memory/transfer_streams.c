@@ -34,6 +34,15 @@ cc_status cc__transfer_stream_get(cc__backend *backend, int32_t device, cc_strea
     return CC_OK;
 }
 
+void cc__transfer_streams_synchronize(cc__backend *backend, int32_t device)
+{
+    for (int32_t slot = 0; slot < STREAMS_PER_DEVICE; ++slot) {
+        const cc_stream stream = atomic_load(&pool.streams[device][slot]);
+        if (stream != NULL)
+            (void)backend->stream_synchronize(backend, device, stream);
+    }
+}
+
 void cc__transfer_streams_reset(void)
 {
     pthread_mutex_lock(&pool.lock);

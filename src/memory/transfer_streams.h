@@ -7,6 +7,9 @@
 /* One of the device's streams, in turn, so that one slow producer does not hold up everybody's copies. */
 cc_status cc__transfer_stream_get(cc__backend *backend, int32_t device, cc_stream *out_stream);
 
+/* Waits for what is queued in those of the device; a stream that fails is found by whoever uses it next. */
+void cc__transfer_streams_synchronize(cc__backend *backend, int32_t device);
+
 /* For tests, before a backend goes away: no image is alive. Waits for what is queued. */
 void cc__transfer_streams_reset(void);
 

@@ -50,7 +50,7 @@ cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *va
     fill.work.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
     memcpy(fill.work.size, request.box.size, sizeof fill.work.size);
     memcpy(fill.work.value, value, (size_t)fill.work.pixel_bytes);
-    status = cc__data_manager_commit(image->manager, mapping, run_fill, &fill);
-    const cc_status end_status = cc__data_manager_end(image->manager, mapping, stream);
-    return status != CC_OK ? status : end_status;
+    status = cc__data_manager_commit(image->manager, mapping, stream, run_fill, &fill);
+    cc__data_manager_end(image->manager, mapping, mapping);
+    return status;
 }

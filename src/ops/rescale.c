@@ -51,13 +51,20 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
     cc__mapping *source = NULL;
     cc__mapping *destination = NULL;
     cc_image *const images[] = {input, output};
-    cc_status end_status = CC_OK;
 
     cc_status status = check(function, input, scale, shift, output);
     if (status != CC_OK || cc__box_is_empty(&output->box))
         return status;
     const bool in_place = input->manager == output->manager && cc__box_equal(&input->box, &output->box);
     status = cc__operation_place(function, images, 2, &request.place);
+    if (status == CC_OK && !in_place) {
+        request.box = output->box;
+        request.access = CC_ACCESS_WRITE;
+        status = cc__data_manager_check_free(output->manager, &request);
+        if (status == CC_OK && input->manager == output->manager && cc__box_overlaps(&input->box, &output->box))
+            status = cc__fail(CC_ERROR_BUSY, "%s: output overlaps the input, expected the same pixels or others",
+                              function);
+    }
     if (status == CC_OK && !in_place) {
         request.box = input->box;
         request.access = CC_ACCESS_READ;
@@ -69,7 +76,7 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
     request.access = in_place ? CC_ACCESS_READ_WRITE : CC_ACCESS_WRITE;
     status = cc__data_manager_begin(output->manager, &request, &destination);
     if (status != CC_OK)
-        goto end_source;
+        goto end;
 
     rescale.place = request.place;
     rescale.work.destination = cc__data_manager_span(output->manager, destination);
@@ -80,15 +87,11 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
     rescale.work.source_type = input->pixel_type;
     rescale.work.scale = scale;
     rescale.work.shift = shift;
-    status = cc__data_manager_commit(output->manager, destination, run_rescale, &rescale);
-    end_status = cc__data_manager_end(output->manager, destination, stream);
-    if (status == CC_OK)
-        status = end_status;
-end_source:
-    if (source != NULL) {
-        end_status = cc__data_manager_end(input->manager, source, stream);
-        if (status == CC_OK)
-            status = end_status;
-    }
+    status = cc__data_manager_commit(output->manager, destination, stream, run_rescale, &rescale);
+end:
+    if (source != NULL)
+        cc__data_manager_end(input->manager, source, destination != NULL ? destination : source);
+    if (destination != NULL)
+        cc__data_manager_end(output->manager, destination, destination);
     return status;
 }

@@ -15,6 +15,8 @@ SIZE(cc_status, 4);
 SIZE(cc_pixel_type, 4);
 SIZE(cc_access, 4);
 SIZE(cc_order, 4);
+SIZE(cc_copy_path, 4);
+SIZE(cc_trace_kind, 4);
 
 SIZE(cc_region, 64);
 OFFSET(cc_region, index, 0);
@@ -65,7 +67,11 @@ OFFSET(cc_place_state, memory_bytes, 8);
 OFFSET(cc_place_state, valid_pixels, 16);
 OFFSET(cc_place_state, constant_pixels, 24);
 
-SIZE(cc_counters, 96);
+SIZE(cc_path_counters, 16);
+OFFSET(cc_path_counters, copies, 0);
+OFFSET(cc_path_counters, bytes, 8);
+
+SIZE(cc_counters, 304);
 OFFSET(cc_counters, struct_size, 0);
 OFFSET(cc_counters, reserved, 4);
 OFFSET(cc_counters, host_to_device_copies, 8);
@@ -79,6 +85,39 @@ OFFSET(cc_counters, avoided_copies, 64);
 OFFSET(cc_counters, avoided_bytes, 72);
 OFFSET(cc_counters, host_allocations, 80);
 OFFSET(cc_counters, device_allocations, 88);
+OFFSET(cc_counters, host_to_device_paths, 96);
+OFFSET(cc_counters, device_to_host_paths, 192);
+OFFSET(cc_counters, evictions, 288);
+OFFSET(cc_counters, transfer_nanoseconds, 296);
+
+SIZE(cc_live_image, 192);
+OFFSET(cc_live_image, struct_size, 0);
+OFFSET(cc_live_image, pixel_type, 4);
+OFFSET(cc_live_image, components, 8);
+OFFSET(cc_live_image, dimension, 12);
+OFFSET(cc_live_image, device, 16);
+OFFSET(cc_live_image, mapping_count, 20);
+OFFSET(cc_live_image, image, 24);
+OFFSET(cc_live_image, region, 32);
+OFFSET(cc_live_image, size_bytes, 96);
+OFFSET(cc_live_image, pixels_id, 104);
+OFFSET(cc_live_image, host_bytes, 112);
+OFFSET(cc_live_image, device_bytes, 120);
+OFFSET(cc_live_image, label, 128);
+
+SIZE(cc_trace_event, 128);
+OFFSET(cc_trace_event, struct_size, 0);
+OFFSET(cc_trace_event, kind, 4);
+OFFSET(cc_trace_event, path, 8);
+OFFSET(cc_trace_event, box_count, 12);
+OFFSET(cc_trace_event, from, 16);
+OFFSET(cc_trace_event, to, 20);
+OFFSET(cc_trace_event, bytes, 24);
+OFFSET(cc_trace_event, pixels_id, 32);
+OFFSET(cc_trace_event, box, 40);
+OFFSET(cc_trace_event, label, 104);
+OFFSET(cc_trace_event, function, 112);
+OFFSET(cc_trace_event, reason, 120);
 
 /* Enumerators are part of the ABI: never renumbered. */
 #define VALUE(name, number) _Static_assert(name == (number), #name)
@@ -122,6 +161,20 @@ VALUE(CC_ACCESS_WRITE, 1);
 VALUE(CC_ACCESS_READ_WRITE, 2);
 VALUE(CC_ORDER_C, 0);
 VALUE(CC_ORDER_K, 1);
+VALUE(CC_PATH_ENGINE, 0);
+VALUE(CC_PATH_KERNEL, 1);
+VALUE(CC_PATH_STAGED, 2);
+VALUE(CC_PATH_PLAIN, 3);
+VALUE(CC_PATH_CAPACITY, 6);
+VALUE(CC_LABEL_BYTES, 64);
+VALUE(CC_TRACE_COPY_TO_DEVICE, 0);
+VALUE(CC_TRACE_COPY_TO_HOST, 1);
+VALUE(CC_TRACE_COPY_BETWEEN_DEVICES, 2);
+VALUE(CC_TRACE_FILL, 3);
+VALUE(CC_TRACE_ALLOCATE, 4);
+VALUE(CC_TRACE_FREE, 5);
+VALUE(CC_TRACE_EVICT, 6);
+VALUE(CC_TRACE_REGISTER, 7);
 VALUE(CC_PLACE_HOST, -1);
 VALUE(CC_DEVICE_CURRENT, -2);
 VALUE(CC_IMAGE_UNINITIALIZED, 1);

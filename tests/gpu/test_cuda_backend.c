@@ -23,6 +23,10 @@ static bool has_context(int32_t device)
     return active != 0;
 }
 
+/* As they are without a context. */
+static size_t free_bytes[CC__MAX_DEVICES];
+static size_t total_bytes[CC__MAX_DEVICES];
+
 /* Comes first: the contexts of a process can't be taken back. */
 START_TEST(questions_create_no_context)
 {
@@ -34,6 +38,16 @@ START_TEST(questions_create_no_context)
     ck_assert_int_eq(backend->memory_device(backend, &on_host, &device), CC_ERROR_POINTER);
     ck_assert_int_eq(device, 0);
     backend->has_peer_access(backend, 0, backend->device_count - 1);
+    for (int32_t i = 0; i < backend->device_count; i++) {
+        const cc_status status = backend->memory_info(backend, i, &free_bytes[i], &total_bytes[i]);
+        ck_assert(status == CC_OK || status == CC_ERROR_UNSUPPORTED);
+        ck_assert_uint_le(free_bytes[i], total_bytes[i]);
+        ck_assert_int_eq(backend->trim(backend, i, 0), CC_OK);
+        backend->stream_id(backend, i, CC_STREAM_DEFAULT);
+        backend->stream_id(backend, i, CC_STREAM_PER_THREAD);
+    }
+    backend->range_push(backend, "questions");
+    backend->range_pop(backend);
     for (int32_t i = 0; i < backend->device_count; i++)
         ck_assert(!has_context(i));
     ck_assert_int_eq(cc__driver.cuCtxGetCurrent(&context), CUDA_SUCCESS);
@@ -76,6 +90,25 @@ START_TEST(threads_share_a_device)
 }
 END_TEST
 
+/* NVML and the driver mean the same: they differ by what the context takes, and by what others do. */
+START_TEST(memory_is_the_same_with_a_context)
+{
+    const size_t slack_bytes = (size_t)4 << 30;
+    size_t free_now = 0;
+    size_t total_now = 0;
+    void *memory = must_allocate(0, CC_STREAM_DEFAULT, PAGES_BYTES);
+    ck_assert_int_eq(backend->memory_info(backend, 0, &free_now, &total_now), CC_OK);
+    must_free(0, CC_STREAM_DEFAULT, memory);
+    ck_assert_uint_le(free_now, total_now);
+    ck_assert_uint_gt(free_now, 0);
+    if (total_bytes[0] == 0)
+        return; /* could not be asked */
+    ck_assert_uint_eq(total_now, total_bytes[0]);
+    ck_assert_uint_le(free_now, free_bytes[0] + slack_bytes);
+    ck_assert_uint_le(free_bytes[0], free_now + slack_bytes);
+}
+END_TEST
+
 /* What the caller had before, and must have after each call. */
 static CUcontext callers_context;
 static cudaError_t callers_error;
@@ -110,6 +143,7 @@ static void use_everything(int32_t device)
     int32_t found = -1;
     bool flag = false;
     float value = 42.3f;
+    size_t known_bytes = 0;
 
     GUEST(CC_OK, backend->stream_create(backend, device, &stream));
     GUEST(CC_OK, backend->stream_is_capturing(backend, device, stream, &flag));
@@ -144,7 +178,26 @@ static void use_everything(int32_t device)
     GUEST(CC_OK, backend->rescale(backend, device, stream, &rescale));
     copy = dense_copy(pages, memory, (int64_t)PAGES_BYTES);
     GUEST(CC_OK, backend->copy(backend, device, stream, &copy));
+    GUEST(CC_OK, backend->copy_boxes(backend, device, stream, &copy, 1));
+    cc__copy strided = {.destination = {memory, {8, 65536, 65536, 65536}},
+                        .source = {(unsigned char *)memory + 4, {8, 65536, 65536, 65536}},
+                        .size = {1, 1, 1, 1},
+                        .pixel_bytes = 4};
+    strided.size[0] = 64; /* each value to where the same one is */
+    GUEST(CC_OK, backend->copy(backend, device, stream, &strided));
+    GUEST(CC_OK, backend->memory_info(backend, device, &known_bytes, &known_bytes));
+    GUEST(CC_OK, backend->trim(backend, device, 0));
+    backend->stream_id(backend, device, stream);
+    look_at_guest(__LINE__);
+    backend->stream_id(backend, device, CC_STREAM_PER_THREAD);
+    look_at_guest(__LINE__);
+    backend->range_push(backend, "everything");
+    backend->range_pop(backend);
+    look_at_guest(__LINE__);
     GUEST(CC_OK, backend->event_create(backend, device, &event));
+    GUEST(CC_OK, backend->event_record(backend, device, event, CC_STREAM_DEFAULT));
+    GUEST(CC_OK, backend->event_record(backend, device, event, CC_STREAM_PER_THREAD));
+    GUEST(CC_OK, backend->stream_is_capturing(backend, device, CC_STREAM_PER_THREAD, &flag));
     GUEST(CC_OK, backend->event_record(backend, device, event, stream));
     GUEST(CC_OK, backend->stream_wait(backend, device, CC_STREAM_PER_THREAD, event));
     GUEST(CC_OK, backend->stream_wait(backend, device, CC_STREAM_DEFAULT, event));
@@ -247,6 +300,8 @@ static int use_when_over(cc_status expected)
     void *memory = NULL;
     int32_t device = 0;
     bool flag = false;
+    cc__event *event = NULL;
+    size_t known_bytes = 0;
     cc__copy work = dense_copy(late_memory, late_pages, 16);
     if (backend->allocate(backend, 0, late_stream, 16, &memory) != expected ||
         backend->current_device(backend, &device) != expected ||
@@ -259,7 +314,12 @@ static int use_when_over(cc_status expected)
         backend->event_synchronize(backend, 0, late_event) != expected ||
         backend->stream_wait(backend, 0, late_stream, late_event) != expected ||
         backend->host_register(backend, late_pages, PAGES_BYTES) != expected ||
-        backend->copy(backend, 0, late_stream, &work) != expected)
+        backend->copy(backend, 0, late_stream, &work) != expected ||
+        backend->copy_boxes(backend, 0, late_stream, &work, 1) != expected ||
+        backend->copy_boxes(backend, 0, late_stream, &work, 0) != expected ||
+        backend->event_create(backend, 0, &event) != expected || backend->trim(backend, 0, 0) != expected ||
+        backend->memory_info(backend, 0, &known_bytes, &known_bytes) != expected ||
+        backend->stream_id(backend, 0, late_stream) != 0)
         return 1;
     if (backend->free(backend, 0, late_stream, late_memory) != CC_OK ||
         backend->host_unregister(backend, late_pages) != CC_OK)
@@ -352,6 +412,7 @@ int main(int argument_count, char **arguments)
     TCase *guest = tcase_create("guest");
     tcase_add_test(guest, questions_create_no_context);
     tcase_add_test(guest, threads_share_a_device);
+    tcase_add_test(guest, memory_is_the_same_with_a_context);
     tcase_add_test(guest, nothing_current_stays_so);
     tcase_add_test(guest, current_context_stays);
     suite_add_tcase(suite, guest);

@@ -1,4 +1,4 @@
-/* The CUDA backend's memory, streams and events, and what it does beside somebody's capture. */
+/* The CUDA backend's memory and streams, and what it does beside somebody's capture. */
 #include "cuda_test.h"
 
 #include "support/dense_work.h"
@@ -118,81 +118,28 @@ START_TEST(pointers_are_told_apart)
 }
 END_TEST
 
-START_TEST(unrecorded_event_is_complete)
+/* What was freed is kept until it is asked for, down to what shall be kept. */
+START_TEST(trim_gives_memory_back)
 {
-    bool complete = false;
+    const size_t size_bytes = (size_t)512 << 20;
+    const size_t slack_bytes = (size_t)64 << 20;
+    size_t total_bytes = 0;
+    size_t free_bytes[4] = {0};
     cc_stream stream = must_create_stream(0);
-    cc__event *event = NULL;
-    ck_assert_int_eq(backend->event_create(backend, 0, &event), CC_OK);
-    ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &complete), CC_OK);
-    ck_assert(complete);
-    ck_assert_int_eq(backend->event_synchronize(backend, 0, event), CC_OK);
-    ck_assert_int_eq(backend->stream_wait(backend, 0, stream, event), CC_OK);
+    must_free(0, stream, must_allocate(0, stream, size_bytes));
     must_synchronize(0, stream);
-    backend->event_destroy(backend, 0, event);
+    for (int32_t i = 0; i < 4; i++) {
+        /* Nothing; as much as there is; half of it, which may round up to all; none. */
+        static const size_t keep_bytes[] = {SIZE_MAX, (size_t)1 << 40, (size_t)256 << 20, 0};
+        if (i > 0)
+            ck_assert_int_eq(backend->trim(backend, 0, keep_bytes[i]), CC_OK);
+        ck_assert_int_eq(backend->memory_info(backend, 0, &free_bytes[i], &total_bytes), CC_OK);
+        ck_assert_uint_le(free_bytes[i], total_bytes);
+    }
+    ck_assert_uint_le(free_bytes[1], free_bytes[0] + slack_bytes);
+    ck_assert_uint_le(free_bytes[2], free_bytes[3]);
+    ck_assert_uint_ge(free_bytes[3] + slack_bytes, free_bytes[0] + size_bytes);
     backend->stream_destroy(backend, 0, stream);
-}
-END_TEST
-
-/* The second stream can only have seen the new bytes if it waited for the event. */
-START_TEST(events_order_streams)
-{
-    const int32_t second_device = _i == 0 ? 0 : backend->device_count - 1;
-    make_current(0);
-    unsigned char *pages = allocate_pages();
-    unsigned char *out = allocate_pages();
-    ck_assert_int_eq(backend->host_register(backend, pages, PAGES_BYTES), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, out, PAGES_BYTES), CC_OK);
-    cc_stream first = must_create_stream(0);
-    cc_stream second = must_create_stream(second_device);
-    cc__event *written = NULL;
-    cc__event *read = NULL;
-    bool complete = true;
-    ck_assert_int_eq(backend->event_create(backend, 0, &written), CC_OK);
-    ck_assert_int_eq(backend->event_create(backend, second_device, &read), CC_OK);
-    unsigned char *memory = must_allocate(0, first, PAGES_BYTES);
-    unsigned char *landing = must_allocate(second_device, second, PAGES_BYTES);
-    cc__fill fill = dense_fill(memory, 1, (int64_t)PAGES_BYTES);
-    ck_assert_int_eq(backend->fill(backend, 0, first, &fill), CC_OK);
-    must_synchronize(0, first);
-    /* What happens once, such as opening the pool to the other device, may wait for the device; not behind the gate. */
-    must_copy(second_device, second, landing, memory, PAGES_BYTES);
-    must_copy(second_device, second, out, landing, PAGES_BYTES);
-    must_synchronize(second_device, second);
-    ck_assert(bytes_are(out, 1, PAGES_BYTES));
-
-    stream_gate gate;
-    gate_close(&gate, first);
-    memset(pages, 2, PAGES_BYTES);
-    must_copy(0, first, memory, pages, PAGES_BYTES);
-    ck_assert_int_eq(backend->event_record(backend, 0, written, first), CC_OK);
-    ck_assert_int_eq(backend->stream_wait(backend, second_device, second, written), CC_OK);
-    must_copy(second_device, second, landing, memory, PAGES_BYTES);
-    must_copy(second_device, second, out, landing, PAGES_BYTES);
-    ck_assert_int_eq(backend->event_record(backend, second_device, read, second), CC_OK);
-    ck_assert_int_eq(backend->event_is_complete(backend, 0, written, &complete), CC_OK);
-    ck_assert(!complete);
-    ck_assert_int_eq(backend->event_is_complete(backend, second_device, read, &complete), CC_OK);
-    ck_assert(!complete);
-    gate_open(&gate);
-    ck_assert_int_eq(backend->event_synchronize(backend, second_device, read), CC_OK);
-    ck_assert_int_eq(backend->event_is_complete(backend, 0, written, &complete), CC_OK);
-    ck_assert(complete);
-    ck_assert(bytes_are(out, 2, PAGES_BYTES));
-
-    must_free(0, first, memory);
-    must_free(second_device, second, landing);
-    must_synchronize(0, first);
-    must_synchronize(second_device, second);
-    backend->event_destroy(backend, 0, written);
-    backend->event_destroy(backend, second_device, read);
-    backend->stream_destroy(backend, 0, first);
-    backend->stream_destroy(backend, second_device, second);
-    ck_assert_int_eq(backend->host_unregister(backend, pages), CC_OK);
-    ck_assert_int_eq(backend->host_unregister(backend, out), CC_OK);
-    free(pages);
-    free(out);
-    make_none_current();
 }
 END_TEST
 
@@ -230,6 +177,8 @@ static void *use_other_streams(void *argument)
     cc__event *event = NULL;
     bool flag = false;
     void *untouched = NULL;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
     void *pages = allocate_pages();
     ck_assert_int_eq(backend->stream_is_capturing(backend, 0, during->captured, &flag), CC_OK);
     ck_assert(flag);
@@ -248,9 +197,16 @@ static void *use_other_streams(void *argument)
     cc__fill fill = dense_fill(memory, 7, (int64_t)PAGES_BYTES);
     ck_assert_int_eq(backend->fill(backend, 0, stream, &fill), CC_OK);
     must_copy(0, stream, pages, memory, PAGES_BYTES);
+    cc__copy box = dense_copy(pages, memory, 100);
+    ck_assert_int_eq(backend->copy_boxes(backend, 0, stream, &box, 1), CC_OK);
     ck_assert_int_eq(backend->event_record(backend, 0, event, stream), CC_OK);
     ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &flag), CC_OK);
     ck_assert_int_eq(backend->stream_wait(backend, 0, during->other, event), CC_OK);
+    ck_assert_uint_eq(backend->stream_id(backend, 0, during->captured), 0);
+    backend->stream_id(backend, 0, during->other);
+    backend->stream_id(backend, 0, CC_STREAM_DEFAULT);
+    ck_assert_int_eq(backend->memory_info(backend, 0, &free_bytes, &total_bytes), CC_OK);
+    ck_assert_int_eq(backend->trim(backend, 0, 0), CC_OK);
     ck_assert_int_eq(backend->event_synchronize(backend, 0, event), CC_OK);
     ck_assert(bytes_are(pages, 7, PAGES_BYTES));
     ck_assert_int_eq(backend->allocate(backend, 0, stream, PETABYTE, &untouched), CC_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -304,11 +260,10 @@ int main(void)
     tcase_add_test(memory, out_of_memory_says_so_and_passes);
     tcase_add_test(memory, freed_memory_is_used_again);
     tcase_add_test(memory, pointers_are_told_apart);
+    tcase_add_test(memory, trim_gives_memory_back);
     suite_add_tcase(suite, memory);
     TCase *order = tcase_create("order");
     tcase_add_test(order, pending_free_is_found);
-    tcase_add_test(order, unrecorded_event_is_complete);
-    tcase_add_loop_test(order, events_order_streams, 0, 2);
     tcase_add_test(order, own_streams_pass_the_legacy_stream);
     suite_add_tcase(suite, order);
     TCase *capturing = tcase_create("capture");

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char forgotten[] = "no message since";
@@ -32,12 +33,25 @@ void expect_failed(cc_status actual, cc_status expected, const char *argument, c
                   message);
 }
 
+void *expect_short_struct(size_t size_bytes)
+{
+    void *memory = malloc(size_bytes);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, 0x55, size_bytes);
+    return memory;
+}
+
 static atomic_long allocations_left;
 
 static bool refuse_when_none_left(size_t size_bytes)
 {
     (void)size_bytes;
     return atomic_fetch_sub(&allocations_left, 1) <= 0;
+}
+
+bool expect_is_out_of_memory(cc_status status)
+{
+    return status == CC_ERROR_OUT_OF_HOST_MEMORY || status == CC_ERROR_DEVICE;
 }
 
 void expect_allocations_to_fail_from(long nth)

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <cudacommon/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* `call` is a call of a public function, written out. `argument` is found in the message; "" for whatever it says. */
@@ -26,7 +27,16 @@ void expect_forget_message(void);
 void expect_failed(cc_status actual, cc_status expected, const char *argument, const char *call, const char *file,
                    int line);
 
+/*
+ * Memory for a struct as short as that of a program compiled against another version, its bytes 0x55. It ends where the
+ * struct does, so that the sanitizers see who goes further. free() takes it back.
+ */
+void *expect_short_struct(size_t size_bytes);
+
 /* Every allocation of the library from the nth on (1: the next) fails, until cc__allocate_set_hook(NULL). */
 void expect_allocations_to_fail_from(long nth);
+
+/* Whether that is what the status says: CC_ERROR_DEVICE too, where a backend's own bookkeeping found no memory. */
+bool expect_is_out_of_memory(cc_status status);
 
 #endif

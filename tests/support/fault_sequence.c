@@ -7,12 +7,15 @@ static struct {
     int64_t count;
     int64_t nth;
     bool for_ever;
+    fault_set ignored;
     fault_set refused;
     fault_set failed;
 } sequence;
 
 static bool fails(fault_set kind)
 {
+    if ((sequence.ignored & kind) != 0)
+        return false;
     ++sequence.count;
     const bool is_meant =
         sequence.nth > 0 && (sequence.count == sequence.nth || (sequence.for_ever && sequence.count > sequence.nth));
@@ -32,6 +35,11 @@ static bool allocation_fails(size_t size_bytes)
 {
     (void)size_bytes;
     return fails(FAULT_ALLOCATION);
+}
+
+void fault_sequence_ignore(fault_set kinds)
+{
+    sequence.ignored = kinds;
 }
 
 static void start(int64_t nth, bool for_ever, fault_set refused)

@@ -16,6 +16,9 @@ typedef uint32_t fault_set;
 #define FAULT_ALLOCATION ((fault_set)1 << FAULTY_OPERATION_COUNT)
 #define FAULT_EVERYTHING (~(fault_set)0)
 
+/* These are not among what can fail, until told otherwise; 0: all are. */
+void fault_sequence_ignore(fault_set kinds);
+
 /* Counts from now on. The nth fails (0: none), with for_ever also all after it. */
 void fault_sequence_start(int64_t nth, bool for_ever);
 /* From now on all of a kind fail, and nothing else. */

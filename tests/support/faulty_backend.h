@@ -27,9 +27,15 @@ typedef enum faulty_operation {
     FAULTY_COPY = 17,
     FAULTY_FILL = 18,
     FAULTY_RESCALE = 19,
-    FAULTY_OPERATION_COUNT = 20,
-    FAULTY_ANY = 21,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 22 /* in a rule: all that can fail */
+    FAULTY_COPY_BOXES = 20,
+    FAULTY_STREAM_ID = 21, /* cannot fail */
+    FAULTY_MEMORY_INFO = 22,
+    FAULTY_TRIM = 23,
+    FAULTY_RANGE_PUSH = 24, /* cannot fail, and is not in total_calls or the log: it does nothing to a device */
+    FAULTY_RANGE_POP = 25,  /* the same */
+    FAULTY_OPERATION_COUNT = 26,
+    FAULTY_ANY = 27,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 28 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);
@@ -68,7 +74,10 @@ void faulty_backend_set_hook(cc__backend *faulty, faulty_hook hook);
 
 void faulty_backend_refuse_peer_access(cc__backend *faulty, bool refuse);
 
-/* Since the start, or since they were reset. Copies are counted by where the two sides are, when they succeed. */
+/*
+ * Since the start, or since they were reset. Copies are counted by where the two sides are, when they succeed; each box
+ * of a copy_boxes is one.
+ */
 typedef struct faulty_counts {
     int64_t calls[FAULTY_OPERATION_COUNT]; /* also those that fail */
     int64_t total_calls;

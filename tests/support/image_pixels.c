@@ -71,8 +71,8 @@ void image_pixels_store(const image_pixels *pixels, unsigned char *memory)
 static double written(cc_access access, double seed, double old, int64_t i, int64_t j, int64_t k)
 {
     if (access == CC_ACCESS_READ_WRITE)
-        return old + 1 + (double)((i + j + k) % 3);
-    return seed + (double)(i % 5 + 2 * (j % 5) + 3 * (k % 5));
+        return old + 1 + (double)((i ^ j ^ k) & 1);
+    return seed + (double)((i ^ (2 * j) ^ (3 * k)) & 15);
 }
 
 pixel_touch *pixel_touch_create(image_pixels *pixels, const cc_region *region, cc_access access, double seed,

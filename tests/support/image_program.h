@@ -68,6 +68,8 @@ const char *image_program_describe(const program_step *step);
 /* Notes what is valid and mapped where. Check: nothing is less valid now, or otherwise mapped. */
 void image_program_note(image_program *program);
 void image_program_check_noted(image_program *program, const char *when);
+/* Whether some of the image's pixels were on devices alone when noted. */
+bool image_program_was_on_device_alone(const image_program *program, int32_t image);
 
 /*
  * Every copy of every pixel is right, looked at where it is and then, all of it, on the host; except what a writer has

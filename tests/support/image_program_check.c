@@ -36,6 +36,14 @@ void image_program_check_noted(image_program *program, const char *when)
     }
 }
 
+bool image_program_was_on_device_alone(const image_program *program, int32_t image)
+{
+    const cc_region *region = &program->images[image].region;
+    const cc_place_state *host = &program->images[image].noted[0];
+    const int64_t pixels = region->size[0] * region->size[1] * region->size[2];
+    return host->valid_pixels < pixels && host->constant_pixels < pixels;
+}
+
 static bool overlap(const cc_region *a, const cc_region *b)
 {
     for (int32_t axis = 0; axis < 3; ++axis)

@@ -2,10 +2,12 @@
 #include "backend/backend.h"
 #include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/faulty_backend.h"
 
 #include <check.h>
 #include <cudacommon/device.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -224,6 +226,34 @@ START_TEST(stream_is_synchronised)
 }
 END_TEST
 
+/* From the first operation on, a table is nothing but functions. */
+static void expect_complete(const cc__backend *backend)
+{
+    const size_t first = offsetof(cc__backend, current_device);
+    const unsigned char *bytes = (const unsigned char *)backend;
+    ck_assert_uint_eq((sizeof *backend - first) % sizeof(void *), 0);
+    for (size_t at = first; at < sizeof *backend; at += sizeof(void *)) {
+        void *operation = NULL;
+        memcpy(&operation, bytes + at, sizeof operation);
+        ck_assert_msg(operation != NULL, "%s: operation %zu is missing", backend->name,
+                      (at - first) / sizeof operation);
+    }
+}
+
+START_TEST(tables_are_complete)
+{
+    cc__backend *emulated = cc__backend_emulated_create(1);
+    cc__backend *faulty = faulty_backend_create(emulated);
+    expect_complete(cc__backend_none());
+    expect_complete(emulated);
+    expect_complete(faulty);
+    if (cc__backend_cuda() != NULL)
+        expect_complete(cc__backend_cuda());
+    faulty_backend_destroy(faulty);
+    cc__backend_emulated_destroy(emulated);
+}
+END_TEST
+
 START_TEST(none_refuses_everything)
 {
     cc__backend *none = cc__backend_none();
@@ -233,7 +263,10 @@ START_TEST(none_refuses_everything)
     cc_stream stream = NULL;
     cc__event *event = NULL;
     bool flag = true;
+    size_t free_bytes = 1;
+    size_t total_bytes = 2;
     const cc__rescale rescale = {.size = {1, 1, 1, 1}};
+    const cc__copy copy = dense_copy(host, host, 1);
     ck_assert_str_eq(none->name, "none");
     ck_assert_int_eq(none->device_count, 0);
     ck_assert_int_eq(none->current_device(none, &device), CC_ERROR_NO_DEVICE);
@@ -257,7 +290,14 @@ START_TEST(none_refuses_everything)
     ck_assert_int_eq(copy_bytes(none, 0, stream, host, host, 1), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(fill_bytes(none, 0, stream, host, 0, 1), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(none->rescale(none, 0, stream, &rescale), CC_ERROR_NO_DEVICE);
+    ck_assert_int_eq(none->copy_boxes(none, 0, stream, &copy, 1), CC_ERROR_NO_DEVICE);
+    ck_assert_uint_eq(none->stream_id(none, 0, stream), 0);
+    ck_assert_int_eq(none->memory_info(none, 0, &free_bytes, &total_bytes), CC_ERROR_NO_DEVICE);
+    ck_assert_int_eq(none->trim(none, 0, 0), CC_ERROR_NO_DEVICE);
+    none->range_push(none, "nothing");
+    none->range_pop(none);
     ck_assert(device == 7 && memory == host && stream == NULL && event == NULL && flag);
+    ck_assert(free_bytes == 1 && total_bytes == 2);
 }
 END_TEST
 
@@ -272,6 +312,7 @@ int main(void)
     tcase_add_test(cases, another_takes_its_place);
     tcase_add_test(cases, devices_are_checked);
     tcase_add_test(cases, stream_is_synchronised);
+    tcase_add_test(cases, tables_are_complete);
     tcase_add_test(cases, none_refuses_everything);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

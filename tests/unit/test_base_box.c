@@ -121,7 +121,7 @@ END_TEST
 START_TEST(random_boxes_agree_with_their_pixels)
 {
     uint32_t state = 1;
-    for (int32_t round = 0; round < 3000; round++) {
+    for (int32_t round = 0; round < 2000; round++) {
         cc__box a = random_box(&state, random_below(&state, 2));
         cc__box b = random_box(&state, random_below(&state, 2));
         cc__box shared = a;
@@ -132,6 +132,7 @@ START_TEST(random_boxes_agree_with_their_pixels)
         int64_t in_a = 0;
         int64_t in_b_too = 0;
         int64_t only_in_b = 0;
+        int32_t wrong = 0;
         int64_t at[CC_MAX_DIMENSION] = {0, 0, 0, 0};
         do {
             bool is_in_a = has(&a, at);
@@ -139,14 +140,15 @@ START_TEST(random_boxes_agree_with_their_pixels)
             int32_t covers = 0;
             for (int32_t i = 0; i < count; i++)
                 covers += has(&pieces[i], at);
-            ck_assert_int_eq(covers, is_in_a && !is_in_b);
-            ck_assert_int_eq(overlaps && has(&shared, at), is_in_a && is_in_b);
+            wrong += covers != (is_in_a && !is_in_b);
+            wrong += (overlaps && has(&shared, at)) != (is_in_a && is_in_b);
             if (!cc__box_is_empty(&a) && !cc__box_is_empty(&b) && (is_in_a || is_in_b))
-                ck_assert(has(&bounding, at));
+                wrong += !has(&bounding, at);
             in_a += is_in_a;
             in_b_too += is_in_a && is_in_b;
             only_in_b += is_in_b && !is_in_a;
         } while (next(at));
+        ck_assert_int_eq(wrong, 0);
         ck_assert_int_eq(cc__box_pixels(&a), in_a);
         ck_assert_int_eq(cc__box_is_empty(&a), in_a == 0);
         ck_assert_int_eq(overlaps, in_b_too > 0);

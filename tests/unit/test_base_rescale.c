@@ -67,12 +67,12 @@ static void check_reference(void)
         cc__rescale_on_host(&work);
         uint64_t bits[2] = {0, 0};
         memcpy(bits, found, cc_pixel_type_size_bytes(destination_type));
-        ck_assert_msg(memcmp(found, expected, cc_pixel_type_size_bytes(destination_type)) == 0,
-                      "row %zu: %s 0x%llx 0x%llx * %g + %g to %s is 0x%llx 0x%llx, expected 0x%llx 0x%llx", i,
-                      cc_pixel_type_name(source_type), (unsigned long long)row->source[0],
-                      (unsigned long long)row->source[1], work.scale, work.shift, cc_pixel_type_name(destination_type),
-                      (unsigned long long)bits[0], (unsigned long long)bits[1], (unsigned long long)row->destination[0],
-                      (unsigned long long)row->destination[1]);
+        if (memcmp(found, expected, cc_pixel_type_size_bytes(destination_type)) != 0)
+            ck_abort_msg("row %zu: %s 0x%llx 0x%llx * %g + %g to %s is 0x%llx 0x%llx, expected 0x%llx 0x%llx", i,
+                         cc_pixel_type_name(source_type), (unsigned long long)row->source[0],
+                         (unsigned long long)row->source[1], work.scale, work.shift,
+                         cc_pixel_type_name(destination_type), (unsigned long long)bits[0], (unsigned long long)bits[1],
+                         (unsigned long long)row->destination[0], (unsigned long long)row->destination[1]);
     }
 }
 
@@ -132,11 +132,14 @@ START_TEST(all_16_bit_floats_survive_float64)
         cc__rescale_on_host(&down);
         for (int32_t i = 0; i < 65536; i++) {
             bool is_nan = (in[i] & 0x7fff) > infinity[t];
-            ck_assert_uint_eq(out[i], is_nan ? quiet_nan[t] : in[i]);
+            if (out[i] != (is_nan ? quiet_nan[t] : in[i]))
+                ck_abort_msg("0x%04x became 0x%04x", in[i], out[i]);
         }
         /* The values grow with the bits: none is out of place. */
-        for (int32_t i = 0; i < infinity[t]; i++)
-            ck_assert(wide[i] < wide[i + 1] && -wide[i] == wide[i + 0x8000]);
+        for (int32_t i = 0; i < infinity[t]; i++) {
+            if (!(wide[i] < wide[i + 1] && -wide[i] == wide[i + 0x8000]))
+                ck_abort_msg("0x%04x is %g", i, wide[i]);
+        }
     }
     free(in);
     free(out);

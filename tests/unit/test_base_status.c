@@ -135,6 +135,18 @@ START_TEST(a_message_may_quote_the_last_one)
 }
 END_TEST
 
+START_TEST(a_saved_failure_can_be_brought_back)
+{
+    cc__error_state before;
+    cc__fail_native(CC_ERROR_DEVICE, 5, "the one that counts, as long as it is");
+    cc__error_save(&before);
+    cc__fail(CC_ERROR_SIZE, "the other");
+    cc__error_restore(&before);
+    ck_assert_str_eq(cc_last_error_message(), "the one that counts, as long as it is");
+    ck_assert_int_eq(cc_last_native_error(), 5);
+}
+END_TEST
+
 START_TEST(errno_is_left_alone)
 {
     errno = EDOM;
@@ -171,6 +183,7 @@ int main(void)
     tcase_add_test(cases, a_message_is_not_cut_inside_a_character);
     tcase_add_test(cases, a_message_is_one_line);
     tcase_add_test(cases, a_message_may_quote_the_last_one);
+    tcase_add_test(cases, a_saved_failure_can_be_brought_back);
     tcase_add_test(cases, errno_is_left_alone);
     tcase_add_test(cases, the_version_is_that_of_the_headers);
     suite_add_tcase(suite, cases);

@@ -311,6 +311,61 @@ START_TEST(devices_are_1_to_61)
 }
 END_TEST
 
+static void expect_memory(int32_t device, size_t free_bytes, size_t total_bytes)
+{
+    size_t found_free = 0;
+    size_t found_total = 0;
+    ck_assert_int_eq(backend->memory_info(backend, device, &found_free, &found_total), CC_OK);
+    ck_assert_uint_eq(found_free, free_bytes);
+    ck_assert_uint_eq(found_total, total_bytes);
+}
+
+START_TEST(memory_is_accounted_for)
+{
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    ck_assert_int_eq(backend->memory_info(backend, 0, &free_bytes, &total_bytes), CC_OK);
+    ck_assert_uint_eq(free_bytes, total_bytes); /* without a limit, the machine's */
+    ck_assert_uint_ge(total_bytes, (size_t)16 << 20);
+    cc__emulated_set_memory_limit(backend, 1000);
+    expect_memory(0, 1000, 1000);
+    unsigned char *memory = allocate(0, a0, 600);
+    expect_memory(0, 400, 1000);
+    expect_memory(1, 1000, 1000);
+    /* Freed when the stream gets there, not before. */
+    ck_assert_int_eq(backend->free(backend, 0, a0, memory), CC_OK);
+    expect_memory(0, 400, 1000);
+    synchronize(0, a0);
+    expect_memory(0, 1000, 1000);
+    allocate(0, a0, 600);
+    cc__emulated_set_memory_limit(backend, 500);
+    expect_memory(0, 0, 500);
+}
+END_TEST
+
+START_TEST(nothing_is_kept_to_trim)
+{
+    unsigned char out[BYTES] = {0}, in[BYTES] = {0};
+    cc__emulated_set_memory_limit(backend, 1000);
+    unsigned char *memory = allocate(0, a0, 600);
+    unsigned char *freed = allocate(0, a0, 100);
+    ck_assert_int_eq(fill_bytes(backend, 0, a0, memory, 7, BYTES), CC_OK);
+    ck_assert_int_eq(backend->free(backend, 0, a0, freed), CC_OK);
+    ck_assert_int_eq(backend->trim(backend, 0, 0), CC_OK);
+    /* It waits for nothing, so what is to be freed is still there. */
+    expect_memory(0, 300, 1000);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, out, memory, BYTES), CC_OK);
+    ck_assert(bytes_are(out, 7, BYTES));
+
+    ck_assert_int_eq(backend->host_register(backend, in, BYTES), CC_OK);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, in, BYTES), CC_OK);
+    ck_assert_int_eq(backend->host_unregister(backend, in), CC_OK);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->trim(backend, 0, 0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->trim(backend, 1, SIZE_MAX), CC_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emulated memory");
@@ -329,6 +384,8 @@ int main(void)
     tcase_add_test(cases, room_is_made_by_running_frees);
     tcase_add_test(cases, memory_waiting_to_be_freed_is_bounded);
     tcase_add_test(cases, live_counts_tell_what_is_kept);
+    tcase_add_test(cases, memory_is_accounted_for);
+    tcase_add_test(cases, nothing_is_kept_to_trim);
     tcase_add_test(cases, devices_are_1_to_61);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

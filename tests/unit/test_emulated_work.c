@@ -158,6 +158,130 @@ START_TEST(fill_and_rescale_want_memory_of_their_device)
 }
 END_TEST
 
+static cc_status copy_boxes(const cc__copy *works, int32_t count)
+{
+    return backend->copy_boxes(backend, 0, a0, works, count);
+}
+
+START_TEST(boxes_are_copied_late_and_in_order)
+{
+    unsigned char in[BYTES], out[BYTES] = {0}, expected[BYTES];
+    unsigned char *memory = allocate(0, a0, BYTES);
+    ck_assert_int_eq(backend->host_register(backend, in, BYTES), CC_OK);
+    ck_assert_int_eq(backend->host_register(backend, out, BYTES), CC_OK);
+    for (int i = 0; i < BYTES; i++)
+        in[i] = (unsigned char)i;
+    /* 2 x 3 pixels of 2 bytes, 8 bytes from row to row; and two bytes beside them. Then the first box comes back. */
+    cc__copy up[2] = {{.destination = {memory + 4, {2, 8, 99, 99}},
+                       .source = {in + 10, {2, 16, 99, 99}},
+                       .size = {2, 3, 1, 1},
+                       .pixel_bytes = 2},
+                      dense_copy(memory + 9, in + 50, 2)};
+    cc__copy down = {.destination = {out + 1, {2, 4, 99, 99}},
+                     .source = {memory + 4, {2, 8, 99, 99}},
+                     .size = {2, 3, 1, 1},
+                     .pixel_bytes = 2};
+    const int64_t queued = cc__emulated_count_live(backend).queued;
+    ck_assert_int_eq(copy_boxes(up, 2), CC_OK);
+    ck_assert_int_eq(copy_boxes(&down, 1), CC_OK);
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, queued + 3);
+    ck_assert(bytes_are(out, 0, BYTES));
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
+
+    memset(expected, 0, BYTES);
+    memcpy(expected + 1, (unsigned char[]){10, 11, 12, 13, 26, 27, 28, 29, 42, 43, 44, 45}, 12);
+    ck_assert_mem_eq(out, expected, BYTES);
+    memset(expected, CC__EMULATED_FRESH, BYTES);
+    memcpy(expected + 4, (unsigned char[]){10, 11, 12, 13}, 4);
+    memcpy(expected + 9, (unsigned char[]){50, 51}, 2);
+    memcpy(expected + 12, (unsigned char[]){26, 27, 28, 29}, 4);
+    memcpy(expected + 20, (unsigned char[]){42, 43, 44, 45}, 4);
+    ck_assert_mem_eq(memory, expected, BYTES);
+}
+END_TEST
+
+/* A kernel reaches neither memory that is not registered, nor another device's, nor past the end of a registration. */
+START_TEST(boxes_want_memory_that_a_kernel_reaches)
+{
+    unsigned char host[4 * BYTES] = {0}, pageable[BYTES] = {0};
+    unsigned char *memory = allocate(0, a0, BYTES);
+    unsigned char *other = allocate(1, c1, BYTES);
+    ck_assert_int_eq(backend->host_register(backend, host, BYTES), CC_OK);
+    ck_assert_int_eq(backend->host_register(backend, host + BYTES, BYTES), CC_OK);
+    const struct {
+        unsigned char *destination, *source;
+        int64_t bytes;
+        cc_status status;
+    } cases[] = {{memory, host, BYTES, CC_OK},
+                 {host, memory, BYTES, CC_OK},
+                 {memory, memory + 32, 32, CC_OK},
+                 {memory, pageable, 1, CC_ERROR_DEVICE},
+                 {pageable, memory, 1, CC_ERROR_DEVICE},
+                 {memory, other, 1, CC_ERROR_DEVICE},
+                 {other, memory, 1, CC_ERROR_DEVICE},
+                 {memory, host + 1, BYTES, CC_ERROR_DEVICE},
+                 {memory, host + 2 * BYTES - 1, 2, CC_ERROR_DEVICE},
+                 {memory + 1, host, BYTES, CC_ERROR_DEVICE},
+                 {NULL, host, 1, CC_ERROR_DEVICE}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        /* Between two that are right: one refused keeps all from being queued. */
+        const cc__copy works[3] = {dense_copy(memory, host, 8),
+                                   dense_copy(cases[i].destination, cases[i].source, cases[i].bytes),
+                                   dense_copy(host, memory + 8, 8)};
+        const int64_t queued = cc__emulated_count_live(backend).queued;
+        ck_assert_msg(copy_boxes(works, 3) == cases[i].status, "case %zu", i);
+        ck_assert_int_eq(cc__emulated_count_live(backend).queued, queued + (cases[i].status == CC_OK ? 3 : 0));
+        if (cases[i].status != CC_OK)
+            ck_assert_int_eq(cc_last_native_error(), 1);
+    }
+    ck_assert_int_eq(copy_boxes(NULL, 0), CC_OK);
+    ck_assert_int_eq(backend->copy_boxes(backend, 0, (cc_stream)0xBAD0, NULL, 0), CC_ERROR_DEVICE);
+    cc__emulated_set_capturing(backend, 0, a0, true);
+    const cc__copy work = dense_copy(memory, host, 8);
+    ck_assert_int_eq(copy_boxes(&work, 1), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc_last_native_error(), 900);
+}
+END_TEST
+
+/* More boxes than a stream holds back. */
+START_TEST(many_boxes_are_copied)
+{
+    enum {
+        COUNT = 3000
+    };
+    static unsigned char in[COUNT], out[COUNT];
+    static cc__copy works[COUNT];
+    unsigned char *memory = allocate(0, a0, COUNT);
+    ck_assert_int_eq(backend->host_register(backend, in, COUNT), CC_OK);
+    ck_assert_int_eq(backend->host_register(backend, out, COUNT), CC_OK);
+    for (int i = 0; i < COUNT; i++) {
+        in[i] = (unsigned char)(i % 251);
+        works[i] = dense_copy(memory + COUNT - 1 - i, in + i, 1);
+    }
+    ck_assert_int_eq(copy_boxes(works, COUNT), CC_OK);
+    for (int i = 0; i < COUNT; i++)
+        works[i] = dense_copy(out + i, memory + i, 1);
+    ck_assert_int_eq(copy_boxes(works, COUNT), CC_OK);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_int_eq(out[i], (COUNT - 1 - i) % 251);
+}
+END_TEST
+
+START_TEST(boxes_lose_the_device_when_memory_goes_first)
+{
+    unsigned char host[BYTES] = {0};
+    unsigned char *memory = allocate(0, a0, BYTES);
+    ck_assert_int_eq(backend->host_register(backend, host, BYTES), CC_OK);
+    const cc__copy works[2] = {dense_copy(memory, memory + 8, 8), dense_copy(host, memory, 8)};
+    ck_assert_int_eq(copy_boxes(works, 2), CC_OK);
+    ck_assert_int_eq(backend->host_unregister(backend, host), CC_OK);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc_last_native_error(), 700);
+    ck_assert_int_eq(copy_boxes(works, 1), CC_ERROR_DEVICE);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emulated work");
@@ -168,6 +292,10 @@ int main(void)
     tcase_add_test(cases, copies_do_not_cross_the_border_of_registered_memory);
     tcase_add_test(cases, boxes_stay_inside_one_allocation);
     tcase_add_test(cases, fill_and_rescale_want_memory_of_their_device);
+    tcase_add_test(cases, boxes_are_copied_late_and_in_order);
+    tcase_add_test(cases, boxes_want_memory_that_a_kernel_reaches);
+    tcase_add_test(cases, many_boxes_are_copied);
+    tcase_add_test(cases, boxes_lose_the_device_when_memory_goes_first);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -75,13 +75,22 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_COPY] = copy_bytes(faulty, 0, stream, memory, host, BYTES);
     statuses[FAULTY_FILL] = fill_bytes(faulty, 0, stream, memory, 1, BYTES);
     statuses[FAULTY_RESCALE] = faulty->rescale(faulty, 0, stream, &rescale);
+    cc__copy boxes[2] = {dense_copy(memory, (char *)memory + 8, 4), dense_copy((char *)memory + 4, memory, 3)};
+    statuses[FAULTY_COPY_BOXES] = faulty->copy_boxes(faulty, 0, stream, boxes, 2);
+    ck_assert_uint_eq(faulty->stream_id(faulty, 0, stream), inner->stream_id(inner, 0, stream));
+    size_t free_bytes = 0, total_bytes = 0;
+    statuses[FAULTY_MEMORY_INFO] = faulty->memory_info(faulty, 0, &free_bytes, &total_bytes);
+    statuses[FAULTY_TRIM] = faulty->trim(faulty, 0, 0);
+    faulty->range_push(faulty, "all");
+    faulty->range_pop(faulty);
     inner->event_destroy(inner, 0, event);
 }
 
 static bool can_fail(int operation)
 {
     return operation != FAULTY_HAS_PEER_ACCESS && operation != FAULTY_STREAM_DESTROY &&
-           operation != FAULTY_EVENT_DESTROY;
+           operation != FAULTY_EVENT_DESTROY && operation != FAULTY_STREAM_ID && operation != FAULTY_RANGE_PUSH &&
+           operation != FAULTY_RANGE_POP;
 }
 
 static bool is_free(int operation)
@@ -101,7 +110,7 @@ START_TEST(everything_passes_and_is_counted)
                       cc_last_error_message());
         ck_assert_int_eq(counts.calls[i], 1);
     }
-    ck_assert_int_eq(counts.total_calls, FAULTY_OPERATION_COUNT);
+    ck_assert_int_eq(counts.total_calls, FAULTY_OPERATION_COUNT - 2); /* less the ranges */
     ck_assert_int_eq(counts.failures, 0);
     faulty_backend_reset_counts(faulty);
     ck_assert_int_eq(faulty_backend_counts(faulty).total_calls, 0);
@@ -240,6 +249,45 @@ START_TEST(copies_are_counted_by_direction)
 }
 END_TEST
 
+START_TEST(each_box_is_counted)
+{
+    unsigned char host[BYTES] = {0};
+    ck_assert_int_eq(inner->host_register(inner, host, BYTES), CC_OK);
+    cc__copy works[3] = {dense_copy(memory, host, 5), dense_copy((char *)memory + 5, host, 7),
+                         dense_copy(host + 8, memory, 9)};
+    works[1].size[1] = 2;
+    works[1].source.stride[1] = works[1].destination.stride[1] = 8;
+    ck_assert_int_eq(faulty->copy_boxes(faulty, 0, stream, works, 3), CC_OK);
+    /* All of them fail together. */
+    works[2].source.data = host;
+    works[2].destination.data = host + BYTES - 1;
+    ck_assert_int_eq(faulty->copy_boxes(faulty, 0, stream, works, 3), CC_ERROR_DEVICE);
+    ck_assert_int_eq(faulty->copy_boxes(faulty, 0, stream, NULL, 0), CC_OK);
+    const faulty_counts counts = faulty_backend_counts(faulty);
+    ck_assert_int_eq(counts.calls[FAULTY_COPY_BOXES], 3);
+    ck_assert_int_eq(counts.total_calls, 3);
+    ck_assert_int_eq(counts.host_to_device_copies, 2);
+    ck_assert_int_eq(counts.host_to_device_bytes, 5 + 14);
+    ck_assert_int_eq(counts.device_to_host_copies, 1);
+    ck_assert_int_eq(counts.device_to_host_bytes, 9);
+    ck_assert_int_eq(counts.device_to_device_copies, 0);
+}
+END_TEST
+
+START_TEST(ranges_are_counted_apart)
+{
+    faulty_backend_fail_nth(faulty, 1, true);
+    faulty->range_push(faulty, "outer");
+    faulty->range_push(faulty, "inner");
+    faulty->range_pop(faulty);
+    const faulty_counts counts = faulty_backend_counts(faulty);
+    ck_assert_int_eq(counts.calls[FAULTY_RANGE_PUSH], 2);
+    ck_assert_int_eq(counts.calls[FAULTY_RANGE_POP], 1);
+    ck_assert_int_eq(counts.total_calls, 0);
+    ck_assert_int_eq(counts.failures, 0);
+}
+END_TEST
+
 START_TEST(counting_leaves_the_message_alone)
 {
     unsigned char host[BYTES] = {0};
@@ -326,6 +374,8 @@ int main(void)
     tcase_add_test(cases, only_allocate_runs_out_of_memory);
     tcase_add_test(cases, rules_add_up);
     tcase_add_test(cases, copies_are_counted_by_direction);
+    tcase_add_test(cases, each_box_is_counted);
+    tcase_add_test(cases, ranges_are_counted_apart);
     tcase_add_test(cases, counting_leaves_the_message_alone);
     tcase_add_test(cases, peer_access_is_refused);
     tcase_add_test(cases, log_keeps_the_latest);

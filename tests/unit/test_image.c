@@ -221,7 +221,7 @@ START_TEST(shorter_and_longer_params)
     const size_t enough = offsetof(cc_image_params, spacing);
     cc_image *image = untouched;
     for (size_t size = 0; size <= sizeof known; ++size) {
-        unsigned char *bytes = malloc(size < sizeof known.struct_size ? sizeof known.struct_size : size);
+        unsigned char *bytes = expect_short_struct(size < sizeof known.struct_size ? sizeof known.struct_size : size);
         const uint32_t struct_size = (uint32_t)size;
         memcpy(bytes, &known, size);
         memcpy(bytes, &struct_size, sizeof struct_size);

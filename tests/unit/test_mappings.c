@@ -90,6 +90,7 @@ START_TEST(a_new_mapping_is_as_asked)
     ck_assert_int_eq(mapping->box.start[0], 2);
     ck_assert_int_eq(mapping->box.size[0], 5);
     ck_assert_int_eq(mapping->count, 1);
+    ck_assert(cc__box_equal(&mapping->reach, &mapping->box));
     ck_assert_ptr_null(mapping->pixels);
     ck_assert_ptr_null(mapping->fence);
 }
@@ -133,6 +134,21 @@ START_TEST(counted_where_they_are)
     cc__mappings_remove(&mappings, on_device);
     ck_assert_int_eq(cc__mappings_count_at(&mappings, 2), 0);
     ck_assert_int_eq(cc__mappings_count_at(&mappings, CC_PLACE_HOST), 3);
+}
+END_TEST
+
+/* A further box of readers that share a mapping excludes writers, but is no mapping to be counted or unmapped. */
+START_TEST(a_further_box_only_excludes)
+{
+    cc__mapping *readers = add(CC_PLACE_HOST, CC_ACCESS_READ, 0, 4);
+    readers->pixels = pixels;
+    readers->count = 2;
+    cc__mapping *further = add(CC_PLACE_HOST, CC_ACCESS_READ, 8, 4);
+    further->count = 0;
+    ck_assert_int_eq(cc__mappings_count_at(&mappings, CC_PLACE_HOST), 2);
+    ck_assert_ptr_eq(find_conflict(CC_ACCESS_WRITE, 8, 1), further);
+    ck_assert_ptr_null(find_conflict(CC_ACCESS_WRITE, 4, 4));
+    ck_assert_ptr_eq(cc__mappings_find(&mappings, &owner, true, pixels), readers);
 }
 END_TEST
 
@@ -193,6 +209,7 @@ int main(void)
     tcase_add_test(tcase, a_new_mapping_is_as_asked);
     tcase_add_test(tcase, found_by_owner_side_and_pixels);
     tcase_add_test(tcase, counted_where_they_are);
+    tcase_add_test(tcase, a_further_box_only_excludes);
     tcase_add_test(tcase, what_is_not_there_cannot_be_removed);
     tcase_add_test(tcase, mappings_do_not_move);
     tcase_add_test(tcase, no_memory_leaves_all_as_it_was);

@@ -258,7 +258,8 @@ static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const
         ck_assert(cc__box_contains(box, &step->box) && !cc__box_is_empty(&step->box));
         for (int64_t y = step->box.start[1]; y < step->box.start[1] + step->box.size[1]; ++y) {
             for (int64_t x = step->box.start[0]; x < step->box.start[0] + step->box.size[0]; ++x) {
-                ck_assert_msg(step_at[y][x] == NULL, "pixel (%d, %d) is moved twice", (int)x, (int)y);
+                if (step_at[y][x] != NULL)
+                    ck_abort_msg("pixel (%d, %d) is moved twice", (int)x, (int)y);
                 step_at[y][x] = step;
             }
         }
@@ -273,14 +274,15 @@ static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const
         for (int64_t x = box->start[0]; x < box->start[0] + box->size[0]; ++x) {
             cc__step expected;
             undefined = undefined || (grid[y][x] == CC__SOURCE_UNDEFINED && scope != CC__PLAN_ONLY_AT);
+            const cc__step *found = step_at[y][x];
             if (!step_for(grid[y][x], place, scope, only_at, peers, &expected)) {
-                ck_assert_msg(step_at[y][x] == NULL, "pixel (%d, %d) is moved for nothing", (int)x, (int)y);
+                if (found != NULL)
+                    ck_abort_msg("pixel (%d, %d) is moved for nothing", (int)x, (int)y);
                 continue;
             }
-            ck_assert_msg(step_at[y][x] != NULL, "pixel (%d, %d) is forgotten", (int)x, (int)y);
-            ck_assert_int_eq(step_at[y][x]->kind, expected.kind);
-            if (expected.kind == CC__STEP_COPY)
-                ck_assert_int_eq(step_at[y][x]->source, expected.source);
+            if (found == NULL || found->kind != expected.kind ||
+                (expected.kind == CC__STEP_COPY && found->source != expected.source))
+                ck_abort_msg("pixel (%d, %d) is forgotten, or comes from elsewhere", (int)x, (int)y);
         }
     }
     ck_assert_int_eq(plan->reads_undefined, undefined);

@@ -85,19 +85,21 @@ static void check_against_grid(const cc__validity *validity, const cc__sources g
     ck_assert_int_le(validity->count, validity->capacity);
     for (int32_t cell = 0; cell < validity->count; ++cell) {
         const cc__sources sources = validity->cells[cell].sources;
-        ck_assert(sources != 0);
-        ck_assert((sources & CC__SOURCE_UNDEFINED) == 0 || sources == CC__SOURCE_UNDEFINED);
-        ck_assert(!cc__box_is_empty(&validity->cells[cell].box));
-        ck_assert(cc__box_contains(&grid_whole, &validity->cells[cell].box));
-        FOR_EACH_PIXEL(&validity->cells[cell].box, at)
+        const cc__box *box = &validity->cells[cell].box;
+        if (sources == 0 || ((sources & CC__SOURCE_UNDEFINED) != 0 && sources != CC__SOURCE_UNDEFINED))
+            ck_abort_msg("cell %d has sources 0x%llx", (int)cell, (unsigned long long)sources);
+        if (cc__box_is_empty(box) || !cc__box_contains(&grid_whole, box))
+            ck_abort_msg("cell %d is empty, or outside", (int)cell);
+        FOR_EACH_PIXEL(box, at)
         {
-            ck_assert_msg(!seen[at], "pixel %d is in two cells", (int)at);
-            ck_assert_msg(sources == grid[at], "pixel %d", (int)at);
+            if (seen[at] || sources != grid[at])
+                ck_abort_msg("pixel %d is in two cells, or in the wrong one", (int)at);
             seen[at] = true;
         }
     }
     for (int32_t at = 0; at < GRID_PIXELS; ++at)
-        ck_assert_msg(seen[at], "pixel %d is in no cell", (int)at);
+        if (!seen[at])
+            ck_abort_msg("pixel %d is in no cell", (int)at);
 }
 
 static void check_count(const cc__validity *validity, const cc__sources grid[GRID_PIXELS], const cc__box *box,
@@ -274,11 +276,15 @@ START_TEST(a_cut_out_pixel_costs_at_most_eight_cells)
 }
 END_TEST
 
+/* Five boxes around a middle one, no two of which are together a box: how bricks meet. */
+static const cc__box pinwheel[] = {{{0, 0, 0, 0}, {2, 1, 1, 1}},
+                                   {{2, 0, 0, 0}, {1, 2, 1, 1}},
+                                   {{1, 2, 0, 0}, {2, 1, 1, 1}},
+                                   {{0, 1, 0, 0}, {1, 2, 1, 1}},
+                                   {{1, 1, 0, 0}, {1, 1, 1, 1}}};
+
 START_TEST(what_is_written_at_once_is_one_cell)
 {
-    /* Five boxes around a middle one, no two of which are together a box. */
-    const cc__box pinwheel[] = {box_at(0, 0, 2, 1), box_at(2, 0, 1, 2), box_at(1, 2, 2, 1), box_at(0, 1, 1, 2),
-                                box_at(1, 1, 1, 1)};
     const cc__box whole = box_of(3, 3, 1, 1);
     cc__validity validity;
     ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
@@ -288,6 +294,42 @@ START_TEST(what_is_written_at_once_is_one_cell)
     write_box(&validity, &whole, HOST);
     ck_assert_int_eq(validity.count, 1);
     cc__validity_destroy(&validity);
+
+    /* The same in the middle of others: the box, and what was cut off around it. */
+    const cc__box around = box_of(8, 3, 1, 1);
+    ck_assert_int_eq(cc__validity_init(&validity, &around, CC__SOURCE_CONSTANT), CC_OK);
+    for (int32_t i = 0; i < 5; ++i)
+        write_box(&validity, &pinwheel[i], DEVICE(i));
+    write_box(&validity, &whole, HOST);
+    ck_assert_int_eq(validity.count, 2);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+/* Not by a write, but because what told the cells apart is forgotten. */
+START_TEST(cells_that_become_alike_are_one)
+{
+    const cc__box whole = box_of(3, 3, 1, 1);
+    cc__validity validity;
+    cc__validity next = {0};
+    for (int32_t drops = 0; drops < 2; ++drops) {
+        cc__sources several = 0;
+        ck_assert_int_eq(cc__validity_init(&validity, &whole, CC__SOURCE_CONSTANT), CC_OK);
+        for (int32_t i = 0; i < 5; ++i) {
+            write_box(&validity, &pinwheel[i], HOST | DEVICE(i));
+            several |= DEVICE(i);
+        }
+        ck_assert_int_eq(validity.count, 5);
+        if (drops) {
+            cc__validity_drop(&validity, several);
+        } else {
+            ck_assert_int_eq(cc__validity_prepare(&validity, &whole, HOST, 0, &next), CC_OK);
+            cc__validity_install(&validity, &next);
+        }
+        ck_assert_int_eq(validity.count, 1);
+        ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), 9);
+        cc__validity_destroy(&validity);
+    }
 }
 END_TEST
 
@@ -342,6 +384,7 @@ int main(void)
     tcase_add_test(tcase, neighbours_are_joined);
     tcase_add_test(tcase, a_cut_out_pixel_costs_at_most_eight_cells);
     tcase_add_test(tcase, what_is_written_at_once_is_one_cell);
+    tcase_add_test(tcase, cells_that_become_alike_are_one);
     tcase_add_test(tcase, no_memory_leaves_all_as_it_was);
     tcase_add_test(tcase, more_pixels_than_32_bits_count);
     suite_add_tcase(suite, tcase);

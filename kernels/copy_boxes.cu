@@ -1,0 +1,328 @@
+#include "base/rows.h"
+#include "kernels/box_batch.h"
+#include "kernels/launch.h"
+#include "kernels/tiles.h"
+
+typedef struct __align__(16) cc__copy_unit
+{
+    uint64_t part[2];
+}
+cc__copy_unit;
+
+/* unit_bytes is a constant in each kernel. */
+static __device__ inline cc__copy_unit load_unit(const unsigned char *at, int32_t unit_bytes)
+{
+    cc__copy_unit unit;
+    switch (unit_bytes) {
+    case 16:
+        unit = *(const cc__copy_unit *)at;
+        break;
+    case 8:
+        unit.part[0] = *(const uint64_t *)at;
+        break;
+    case 4:
+        unit.part[0] = *(const uint32_t *)at;
+        break;
+    case 2:
+        unit.part[0] = *(const uint16_t *)at;
+        break;
+    default:
+        unit.part[0] = *at;
+        break;
+    }
+    return unit;
+}
+
+static __device__ inline void store_unit(unsigned char *at, cc__copy_unit unit, int32_t unit_bytes)
+{
+    switch (unit_bytes) {
+    case 16:
+        *(cc__copy_unit *)at = unit;
+        break;
+    case 8:
+        *(uint64_t *)at = unit.part[0];
+        break;
+    case 4:
+        *(uint32_t *)at = (uint32_t)unit.part[0];
+        break;
+    case 2:
+        *(uint16_t *)at = (uint16_t)unit.part[0];
+        break;
+    default:
+        *at = (unsigned char)unit.part[0];
+        break;
+    }
+}
+
+/* The part of a box that is in a tile. */
+typedef struct cc__box_tile {
+    unsigned char *destination; /* of the box */
+    const unsigned char *source;
+    cc__box_shape shape;
+    int64_t units; /* of a row */
+    int32_t head;  /* bytes before the first unit */
+    int32_t tail;
+    uint32_t first_row;
+    uint32_t first_piece;
+} cc__box_tile;
+
+/* The last box whose first tile is not after this one. */
+static __device__ inline uint32_t find_box(const cc__boxes_plan *plan, uint32_t tile)
+{
+    uint32_t box = 0;
+    uint32_t end = plan->boxes;
+    while (end - box > 1) {
+        uint32_t middle = box + (end - box) / 2;
+        if (plan->words[(middle + 1) * plan->record_words - 1] <= tile)
+            box = middle;
+        else
+            end = middle;
+    }
+    return box;
+}
+
+static __device__ inline void find_tile(const cc__boxes_plan *plan, uint32_t tile, int32_t unit_bytes,
+                                        cc__box_tile *out_at)
+{
+    uint32_t box;
+    uint32_t tile_of_box;
+    uint32_t word;
+    if (plan->tiles_of_box != 0) {
+        box = tile / plan->tiles_of_box;
+        tile_of_box = tile - box * plan->tiles_of_box;
+        word = box * plan->record_words;
+        out_at->shape = plan->shape;
+    } else {
+        box = find_box(plan, tile);
+        word = box * plan->record_words;
+        uint32_t shape = word + 1 + plan->has_source;
+        out_at->shape.length = plan->words[shape];
+        CC__UNROLL
+        for (int32_t i = 0; i < CC__BOX_AXES; i++)
+            out_at->shape.size[i] = plan->words[shape + 1 + i];
+        tile_of_box = tile - plan->words[shape + CC__BOX_SHAPE_WORDS - 1];
+    }
+    int64_t grain_bytes = INT64_C(1) << plan->grain_log2;
+    out_at->destination = plan->destination + (int32_t)plan->words[word] * grain_bytes;
+    out_at->source = plan->source + (int32_t)plan->words[word + plan->has_source] * grain_bytes;
+
+    int64_t length = out_at->shape.length * grain_bytes;
+    int32_t head = (int32_t)(-(uintptr_t)out_at->destination & (uintptr_t)(unit_bytes - 1));
+    if (head > length)
+        head = (int32_t)length;
+    out_at->head = head;
+    out_at->units = (length - head) / unit_bytes;
+    out_at->tail = (int32_t)((length - head) % unit_bytes);
+
+    uint32_t across = cc__boxes_across(plan, out_at->shape.length, unit_bytes);
+    uint32_t down = tile_of_box / across;
+    out_at->first_row = down << (CC__BOX_TILE_LOG2 - plan->width_log2);
+    out_at->first_piece = (tile_of_box - down * across) << plan->width_log2;
+}
+
+/* Where a row begins, counted from the first of its box. */
+static __device__ inline void find_row(const cc__boxes_plan *plan, const cc__box_shape *shape, uint32_t row,
+                                       int64_t *out_destination, int64_t *out_source)
+{
+    uint32_t next = row / shape->size[0];
+    int64_t at = row - next * shape->size[0];
+    int64_t destination = at * plan->stride[0][0];
+    int64_t source = at * plan->stride[1][0];
+    uint32_t last = next / shape->size[1];
+    at = next - last * shape->size[1];
+    destination += at * plan->stride[0][1] + last * plan->stride[0][2];
+    source += at * plan->stride[1][1] + last * plan->stride[1][2];
+    *out_destination = destination;
+    *out_source = source;
+}
+
+static __device__ inline void copy_tiles(const cc__boxes_plan *plan, int32_t unit_bytes)
+{
+    for (uint32_t tile = blockIdx.x; tile < plan->tiles; tile += gridDim.x) {
+        cc__box_tile at;
+        find_tile(plan, tile, unit_bytes, &at);
+        uint32_t rows = at.shape.size[0] * at.shape.size[1] * at.shape.size[2];
+        int64_t pieces = at.units + at.head + at.tail;
+
+        cc__copy_unit units[CC__BOX_ROUNDS] = {};
+        unsigned char *to[CC__BOX_ROUNDS];
+        int32_t bytes[CC__BOX_ROUNDS];
+        CC__UNROLL
+        for (int32_t round = 0; round < CC__BOX_ROUNDS; round++) {
+            uint32_t in_tile = round * CC__BLOCK_THREADS + threadIdx.x;
+            uint32_t row = at.first_row + (in_tile >> plan->width_log2);
+            int64_t piece = (int64_t)at.first_piece + (in_tile & ((1u << plan->width_log2) - 1));
+            bytes[round] = 0;
+            if (row >= rows || piece >= pieces)
+                continue;
+            int64_t destination;
+            int64_t source;
+            find_row(plan, &at.shape, row, &destination, &source);
+            int64_t in_row;
+            if (piece < at.units) {
+                in_row = at.head + piece * unit_bytes;
+                bytes[round] = unit_bytes;
+                units[round] = load_unit(at.source + source + in_row, unit_bytes);
+            } else {
+                in_row = piece - at.units;
+                if (in_row >= at.head)
+                    in_row += at.units * unit_bytes;
+                bytes[round] = 1;
+                units[round] = load_unit(at.source + source + in_row, 1);
+            }
+            to[round] = at.destination + destination + in_row;
+        }
+        CC__UNROLL
+        for (int32_t round = 0; round < CC__BOX_ROUNDS; round++) {
+            if (bytes[round] == unit_bytes)
+                store_unit(to[round], units[round], unit_bytes);
+            else if (bytes[round] == 1)
+                store_unit(to[round], units[round], 1);
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) copy_by_16(const cc__boxes_plan plan)
+{
+    copy_tiles(&plan, 16);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) copy_by_8(const cc__boxes_plan plan)
+{
+    copy_tiles(&plan, 8);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) copy_by_4(const cc__boxes_plan plan)
+{
+    copy_tiles(&plan, 4);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) copy_by_2(const cc__boxes_plan plan)
+{
+    copy_tiles(&plan, 2);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) copy_by_1(const cc__boxes_plan plan)
+{
+    copy_tiles(&plan, 1);
+}
+
+static const void *copy_kernel(int32_t unit_bytes)
+{
+    switch (unit_bytes) {
+    case 16:
+        return (const void *)copy_by_16;
+    case 8:
+        return (const void *)copy_by_8;
+    case 4:
+        return (const void *)copy_by_4;
+    case 2:
+        return (const void *)copy_by_2;
+    default:
+        return (const void *)copy_by_1;
+    }
+}
+
+typedef struct cc__box_copier {
+    cc__box_batch batch;
+    const cc__launcher *launcher;
+    uint32_t most_blocks;
+} cc__box_copier;
+
+static cc_status launch_batch(cc__box_copier *copier)
+{
+    cc__boxes_plan *plan = &copier->batch.plan;
+    if (plan->boxes == 0)
+        return CC_OK;
+    cc__batch_finish(&copier->batch);
+    void *arguments[] = {plan};
+    uint32_t blocks = plan->tiles < copier->most_blocks ? plan->tiles : copier->most_blocks;
+    cc_status status =
+        copier->launcher->launch(copier->launcher, copy_kernel(plan->unit_bytes), blocks, CC__BLOCK_THREADS, arguments);
+    cc__batch_clear(&copier->batch);
+    return status;
+}
+
+static cc_status copy_rows(cc__box_copier *copier, cc__rows rows, unsigned char *destination,
+                           const unsigned char *source)
+{
+    cc__box_batch *batch = &copier->batch;
+    while (rows.axes > 0 && rows.size[rows.axes - 1] == 1)
+        rows.axes--;
+    if (!cc__rows_fit_launch(&rows, batch->plan.grain_log2)) {
+        cc__rows rest;
+        int64_t offset[2];
+        cc__rows_halve(&rows, &rest, offset);
+        cc_status status = copy_rows(copier, rows, destination, source);
+        return status == CC_OK ? copy_rows(copier, rest, destination + offset[0], source + offset[1]) : status;
+    }
+    if (cc__batch_add(batch, &rows, destination, source))
+        return CC_OK;
+    cc_status status = launch_batch(copier);
+    if (status == CC_OK)
+        cc__batch_add(batch, &rows, destination, source);
+    return status;
+}
+
+static void plan_rows(const cc__copy *work, cc__rows *out_rows)
+{
+    cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, work->source.stride,
+                  out_rows);
+}
+
+/* Whether it is worth trying, from a few. */
+static bool seem_alike(const cc__copy *works, int32_t count)
+{
+    return cc__boxes_alike(&works[count / 2], &works[0]) && cc__boxes_alike(&works[count - 1], &works[0]);
+}
+
+/* Takes the first boxes, as long as they have one shape and one layout. Sets how many. */
+static cc_status copy_alike(cc__box_copier *copier, const cc__copy *works, int32_t count, int32_t *out_taken)
+{
+    cc__box_batch *batch = &copier->batch;
+    cc__boxes_traits traits = cc__box_traits(&works[0]);
+    traits.is_shifted = traits.is_shifted &&
+                        cc__distance(works[count - 1].destination.data, works[count - 1].source.data) == traits.apart;
+    cc__rows rows;
+    plan_rows(&works[0], &rows);
+    cc_status status = CC_OK;
+    int32_t taken = 0;
+    cc__batch_start(batch, &traits, true);
+    bool goes_on = cc__rows_fit_launch(&rows, batch->plan.grain_log2);
+    while (goes_on && status == CC_OK) {
+        cc__batch_add(batch, &rows, works[taken].destination.data, works[taken].source.data);
+        taken++;
+        taken += cc__batch_add_alike(batch, &traits, &works[0], &works[taken], count - taken);
+        status = launch_batch(copier);
+        goes_on = taken < count && cc__batch_is_for(batch, &traits, &works[0], &works[taken]);
+    }
+    *out_taken = taken;
+    return status;
+}
+
+static cc_status copy_any(cc__box_copier *copier, const cc__copy *works, int32_t count)
+{
+    cc__boxes_traits traits = cc__boxes_traits_of(works, count);
+    cc_status status = CC_OK;
+    cc__batch_start(&copier->batch, &traits, false);
+    for (int32_t i = 0; i < count && status == CC_OK; i++) {
+        cc__rows rows;
+        plan_rows(&works[i], &rows);
+        status = copy_rows(copier, rows, works[i].destination.data, works[i].source.data);
+    }
+    return status == CC_OK ? launch_batch(copier) : status;
+}
+
+cc_status cc__launch_copy_boxes(const cc__copy *works, int32_t count, int32_t most_blocks, const cc__launcher *launcher)
+{
+    cc_status status = CC_OK;
+    int32_t taken = 0;
+    cc__box_copier copier;
+    copier.launcher = launcher;
+    copier.most_blocks = (uint32_t)most_blocks;
+    if (count > 0 && seem_alike(works, count))
+        status = copy_alike(&copier, works, count, &taken);
+    if (status == CC_OK && taken < count)
+        status = copy_any(&copier, &works[taken], count - taken);
+    return status;
+}

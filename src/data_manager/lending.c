@@ -1,0 +1,342 @@
+#include "data_manager/lending.h"
+
+#include "base/error.h"
+#include "data_manager/eviction.h"
+#include "data_manager/transfer.h"
+#include "memory/transfer_streams.h"
+
+#include <string.h>
+
+/* With more cells than this, the next access first makes the image whole at its place; see tidy(). */
+int32_t cc__cells_before_tidying = 8192;
+/* With more entries than this under way at a place, one fence takes their place. */
+#define ENTRIES_BEFORE_JOINING 64
+
+static const char *name_of(cc_access access)
+{
+    switch (access) {
+    case CC_ACCESS_READ:
+        return "read";
+    case CC_ACCESS_WRITE:
+    case CC_ACCESS_READ_WRITE:
+        return "written";
+    }
+    return "used";
+}
+
+cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *holder)
+{
+    if (holder->place == CC_PLACE_HOST)
+        return cc__fail(CC_ERROR_BUSY, "%s: pixels of the region are being %s on the host; unmap them first", function,
+                        name_of(holder->access));
+    return cc__fail(CC_ERROR_BUSY, "%s: pixels of the region are being %s on device %d; unmap them first", function,
+                    name_of(holder->access), holder->place);
+}
+
+/* Whoever uses pixels at another place, or copies any, counts on what is valid there: nobody may fill it again. */
+static bool may_forget(const cc__data_manager *manager, cc_place place)
+{
+    for (int32_t i = 0; i < manager->mappings.count; ++i) {
+        const cc__mapping *mapping = manager->mappings.entries[i];
+        if (mapping->access != CC_ACCESS_READ || mapping->place != place)
+            return false;
+    }
+    return manager->claim_count == 0;
+}
+
+/*
+ * Scattered writes cut the image into ever more cells. Before they are too many, the image is made whole at the place
+ * that is asked for next, and what other places have of it is forgotten where they do not have all of it. That costs
+ * one copy of what is stale there, and loses no pixel. When it cannot be done (somebody is at another place, memory is
+ * short), a later access does it.
+ */
+static void tidy(cc__data_manager *manager, const char *function, cc_place place)
+{
+    cc__sources everywhere = ~(cc__sources)0;
+    cc__validity next = {0};
+    cc__error_state before;
+    if (!may_forget(manager, place))
+        return;
+    cc__mapping *mapping = cc__mappings_add(&manager->mappings, NULL, place, CC_ACCESS_READ, &manager->whole);
+    if (mapping == NULL)
+        return;
+    cc__error_save(&before);
+    const cc_status status = cc__data_manager_bring(manager, function, &manager->whole, place, true,
+                                                    CC__PLAN_STALE_OR_ZERO, place == CC_PLACE_HOST);
+    for (int32_t i = 0; i < manager->validity.count; ++i)
+        everywhere &= manager->validity.cells[i].sources;
+    /* Others may have come in meanwhile. */
+    if (status == CC_OK && may_forget(manager, place) &&
+        cc__validity_prepare(&manager->validity, &manager->whole, everywhere, 0, &next) == CC_OK)
+        cc__validity_install(&manager->validity, &next);
+    cc__error_restore(&before);
+    cc__mappings_remove(&manager->mappings, mapping);
+}
+
+/* Waits for what is under way on the box: on the host here, on a device in the caller's stream. */
+static cc_status wait_for_others(cc__data_manager *manager, const cc__access_request *request, cc__use use,
+                                 const cc__waiter *waiter)
+{
+    const cc__timeline *timeline = &cc__data_manager_site(manager, request->place)->timeline;
+    cc__fences fences = {0};
+    cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
+    if (status == CC_OK && fences.count > 0) {
+        pthread_mutex_unlock(&manager->lock);
+        if (request->place == CC_PLACE_HOST)
+            status = cc__fences_synchronize(&fences);
+        else
+            status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
+        pthread_mutex_lock(&manager->lock);
+        if (status == CC_OK && request->place == CC_PLACE_HOST)
+            cc__fences_mark_complete(&fences);
+    }
+    cc__fences_destroy(&fences);
+    return status;
+}
+
+static cc_status check_stream(cc__data_manager *manager, const cc__access_request *request)
+{
+    bool capturing = false;
+    cc__backend *backend = manager->backend;
+    const cc_status status = backend->stream_is_capturing(backend, request->place, request->stream, &capturing);
+    if (status == CC_OK && capturing)
+        return cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", request->function,
+                        (void *)request->stream);
+    return status;
+}
+
+static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_request *request)
+{
+    cc__waiter waiter = {.device = request->place, .stream = request->stream};
+    if (request->place != CC_PLACE_HOST && !cc__stream_is_legacy_default(request->stream))
+        waiter.stream_id = manager->backend->stream_id(manager->backend, request->place, request->stream);
+    return waiter;
+}
+
+/* A fence that is not recorded yet for the site's default stream, kept so that most uses need no new one. */
+static cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
+{
+    cc__site *site = cc__data_manager_site(manager, device);
+    if (site->default_fence == NULL || site->default_fence->event != NULL) {
+        cc__fence *fence = NULL;
+        const cc_status status = cc__fence_create_for_default_stream(manager->backend, device, &fence);
+        if (status != CC_OK)
+            return status;
+        cc__fence_release(site->default_fence);
+        site->default_fence = fence;
+    }
+    *out_fence = site->default_fence;
+    return CC_OK;
+}
+
+/* An application's use of the default stream is marked late, by whoever must wait for it; see cc__fence. */
+static bool is_marked_late(const cc__mapping *mapping, cc_stream stream)
+{
+    return mapping->owner != NULL && cc__stream_is_legacy_default(stream);
+}
+
+/* Room in the timeline, and a fence, so that giving the pixels back does not fail for want of them. */
+static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
+{
+    cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
+    cc__fence *default_fence = NULL;
+    cc_status status = cc__timeline_reserve(timeline);
+    if (status != CC_OK)
+        return status;
+    if (is_marked_late(mapping, stream))
+        status = get_default_fence(manager, mapping->place, &default_fence);
+    else
+        status = cc__fence_create(manager->backend, mapping->place, &mapping->fence);
+    if (status != CC_OK)
+        cc__timeline_unreserve(timeline);
+    return status;
+}
+
+/* Whether the pixels are there, and nobody must be waited for. */
+static bool is_ready(cc__data_manager *manager, const cc__access_request *request, cc__use use,
+                     const cc__waiter *waiter)
+{
+    const cc__site *site = cc__data_manager_site(manager, request->place);
+    return site->memory.pixels != NULL &&
+           (request->access == CC_ACCESS_WRITE ||
+            cc__validity_has(&manager->validity, &request->box, CC__SOURCE(request->place))) &&
+           cc__timeline_is_quiet(&site->timeline, &request->box, use, waiter);
+}
+
+cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request *request, cc__mapping **out_mapping)
+{
+    const bool on_host = request->place == CC_PLACE_HOST;
+    const cc__use use = request->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
+    cc__mapping *mapping = NULL;
+    cc_status status = CC_OK;
+
+    if (request->access != CC_ACCESS_READ && manager->read_only)
+        return cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", request->function);
+    cc__eviction_wait(manager);
+    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
+    if (holder != NULL)
+        return cc__data_manager_fail_busy(request->function, holder);
+    if (!on_host)
+        status = cc__data_manager_use_devices(manager);
+    if (status != CC_OK)
+        return status;
+    const cc__waiter waiter = waiter_of(manager, request);
+    bool ready = is_ready(manager, request, use, &waiter);
+    /* Nothing is queued in the default stream for pixels that are ready, and it cannot be captured itself. */
+    if (!on_host && !(ready && cc__stream_is_legacy_default(request->stream)))
+        status = check_stream(manager, request);
+    if (status != CC_OK)
+        return status;
+    if (!ready && !on_host) {
+        cc__timeline_ask(&cc__data_manager_site(manager, request->place)->timeline, &request->box, use, &waiter);
+        ready = is_ready(manager, request, use, &waiter);
+    }
+    if (manager->validity.count > cc__cells_before_tidying) {
+        tidy(manager, request->function, request->place);
+        /* That may have let another thread in. */
+        ready = false;
+        cc__eviction_wait(manager);
+        holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
+        if (holder != NULL)
+            return cc__data_manager_fail_busy(request->function, holder);
+    }
+
+    mapping = cc__mappings_add(&manager->mappings, request->owner, request->place, request->access, &request->box);
+    if (mapping == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a mapping", request->function);
+    mapping->stream = request->stream;
+    mapping->stream_id = waiter.stream_id;
+    if (!on_host) {
+        status = reserve_note(manager, mapping, request->stream);
+        if (status != CC_OK) {
+            cc__mappings_remove(&manager->mappings, mapping);
+            return status;
+        }
+    }
+    if (ready) {
+        cc__data_manager_count_ready(manager, &request->box);
+    } else {
+        status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
+                                        request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
+        if (status == CC_OK)
+            status = wait_for_others(manager, request, use, &waiter);
+    }
+    if (status == CC_OK && !on_host)
+        cc__resident_use(&manager->devices[request->place].resident);
+    if (status == CC_OK)
+        *out_mapping = mapping;
+    else
+        cc__lending_cancel(manager, mapping);
+    return status;
+}
+
+void cc__lending_cancel(cc__data_manager *manager, cc__mapping *mapping)
+{
+    if (mapping->place != CC_PLACE_HOST)
+        cc__timeline_unreserve(&cc__data_manager_site(manager, mapping->place)->timeline);
+    cc__fence_release(mapping->fence);
+    cc__mappings_remove(&manager->mappings, mapping);
+}
+
+/* Puts one fence in the place of many, so that a place used by many streams without a pause does not slow down. */
+static void join_timeline(cc__data_manager *manager, cc_place device)
+{
+    cc__timeline *timeline = &cc__data_manager_site(manager, device)->timeline;
+    cc__backend *backend = manager->backend;
+    cc__fences fences = {0};
+    cc__fence *fence = NULL;
+    cc_stream stream = NULL;
+    cc__error_state before;
+    const cc__waiter waiter = cc__waiter_of_library(device);
+    if (timeline->count < ENTRIES_BEFORE_JOINING)
+        return;
+    cc__error_save(&before);
+    cc_status status = cc__timeline_reserve(timeline);
+    const bool reserved = status == CC_OK;
+    if (reserved)
+        status = cc__timeline_collect(timeline, &manager->whole, CC__USE_WRITE, &waiter, &fences);
+    if (status == CC_OK)
+        status = cc__fence_create(backend, device, &fence);
+    if (status == CC_OK)
+        status = cc__transfer_stream_get(backend, device, &stream);
+    if (status == CC_OK)
+        status = cc__fences_wait_in_stream(&fences, backend, device, stream);
+    if (status == CC_OK)
+        status = cc__fence_record(fence, stream, 0);
+    if (status == CC_OK)
+        cc__timeline_add(timeline, &manager->whole, CC__USE_WRITE, fence);
+    else if (reserved)
+        cc__timeline_unreserve(timeline);
+    cc__error_restore(&before);
+    cc__fence_release(fence);
+    cc__fences_destroy(&fences);
+}
+
+static cc__use use_of(const cc__mapping *mapping)
+{
+    return mapping->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
+}
+
+static cc_status record(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
+{
+    cc__backend *backend = manager->backend;
+    cc__error_state before;
+    uint64_t stream_id = mapping->stream_id;
+    cc_status status = CC_OK;
+    if (mapping->fence == NULL)
+        status = cc__fence_create(backend, mapping->place, &mapping->fence);
+    if (status != CC_OK)
+        return status;
+    if (stream != mapping->stream)
+        stream_id = cc__stream_is_legacy_default(stream) ? 0 : backend->stream_id(backend, mapping->place, stream);
+    cc__error_save(&before);
+    status = cc__fence_record(mapping->fence, stream, stream_id);
+    if (status != CC_OK && status != CC_ERROR_CAPTURE) {
+        /* Without an event the work can still be waited for. */
+        status = backend->stream_synchronize(backend, mapping->place, stream);
+        mapping->fence->is_complete = status == CC_OK;
+        if (status == CC_OK)
+            cc__error_restore(&before);
+    }
+    return status;
+}
+
+cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
+{
+    cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
+    cc__fence *fence = NULL;
+    cc_status status = CC_OK;
+    if (is_marked_late(mapping, stream)) {
+        status = get_default_fence(manager, mapping->place, &fence);
+    } else {
+        status = record(manager, mapping, stream);
+        fence = mapping->fence;
+    }
+    if (status != CC_OK)
+        return status;
+    cc__timeline_add(timeline, &mapping->reach, use_of(mapping), fence);
+    join_timeline(manager, mapping->place);
+    return CC_OK;
+}
+
+void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping)
+{
+    if (mapping->access != CC_ACCESS_READ)
+        ++manager->generation;
+    for (int32_t i = manager->mappings.count - 1; i >= 0; --i) {
+        cc__mapping *other = manager->mappings.entries[i];
+        if (other != mapping && other->count == 0 && other->owner == mapping->owner && other->place == mapping->place &&
+            memcmp(other->box.start, mapping->box.start, sizeof other->box.start) == 0)
+            cc__mappings_remove(&manager->mappings, other);
+    }
+    cc__fence_release(mapping->fence);
+    cc__mappings_remove(&manager->mappings, mapping);
+}
+
+cc_status cc__lending_prepare_write(cc__data_manager *manager, const cc__mapping *mapping, cc__validity *out_next,
+                                    bool *out_changes)
+{
+    const cc__sources written = CC__SOURCE(mapping->place);
+    *out_changes = cc__validity_would_change(&manager->validity, &mapping->box, 0, written);
+    return *out_changes ? cc__validity_prepare(&manager->validity, &mapping->box, 0, written, out_next) : CC_OK;
+}

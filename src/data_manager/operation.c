@@ -1,0 +1,85 @@
+/* Lending pixels to an operation of the library: begin, commit, end. */
+#include "base/error.h"
+#include "data_manager/eviction.h"
+#include "data_manager/lending.h"
+#include "trace/trace.h"
+
+cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
+                                 cc__mapping **out_mapping)
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc_status status = cc__lending_begin(manager, request, out_mapping);
+    pthread_mutex_unlock(&manager->lock);
+    cc__trace_tell();
+    return status;
+}
+
+cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request)
+{
+    cc_status status = CC_OK;
+    pthread_mutex_lock(&manager->lock);
+    cc__eviction_wait(manager);
+    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
+    if (holder != NULL)
+        status = cc__data_manager_fail_busy(request->function, holder);
+    pthread_mutex_unlock(&manager->lock);
+    return status;
+}
+
+cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc__span span = cc__place_memory_span(&cc__data_manager_site(manager, mapping->place)->memory, &mapping->box);
+    pthread_mutex_unlock(&manager->lock);
+    return span;
+}
+
+static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
+                                void *context)
+{
+    cc_status status = work(context);
+    if (status != CC_OK)
+        return status;
+    status = cc__lending_note_use(manager, mapping, stream);
+    if (status != CC_OK) {
+        /* Nobody can say when the work is done; what others have of these pixels is what counts. */
+        cc__validity_forget(&manager->validity, &mapping->box, CC__SOURCE(mapping->place));
+        return status;
+    }
+    mapping->is_noted = true;
+    return CC_OK;
+}
+
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
+                                  void *context)
+{
+    cc__validity next = {0};
+    bool changes = false;
+    pthread_mutex_lock(&manager->lock);
+    cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
+    if (status == CC_OK && mapping->place != CC_PLACE_HOST)
+        status = work_on_device(manager, mapping, stream, work, context);
+    if (status == CC_OK && changes) {
+        cc__validity_install(&manager->validity, &next);
+        cc__eviction_reconsider(manager);
+    }
+    cc__validity_destroy(&next);
+    pthread_mutex_unlock(&manager->lock);
+    if (status == CC_OK && mapping->place == CC_PLACE_HOST)
+        status = work(context);
+    return status;
+}
+
+void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker)
+{
+    pthread_mutex_lock(&manager->lock);
+    if (mapping->place != CC_PLACE_HOST && !mapping->is_noted) {
+        cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
+        if (worker->is_noted)
+            cc__timeline_add(timeline, &mapping->reach, CC__USE_READ, worker->fence);
+        else
+            cc__timeline_unreserve(timeline);
+    }
+    cc__lending_end(manager, mapping);
+    pthread_mutex_unlock(&manager->lock);
+}

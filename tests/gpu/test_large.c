@@ -1,0 +1,141 @@
+/*
+ * More than 2^31 pixels, and more than 2^32 bytes: what is filled and rescaled at both ends and around those numbers.
+ * Needs 7 GB on the device; on the host it reads pixel by pixel.
+ */
+#include "support/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE INT64_C(1300)
+#define PIXELS (SIZE * SIZE * SIZE)
+#define TWO_31 (INT64_C(1) << 31)
+
+/* Numbers of pixels as they lie in memory; in uint16 the second half of them is beyond 2^32 bytes. */
+static const int64_t places[] = {0,          1,      SIZE - 1,   SIZE,       SIZE *SIZE - 1, TWO_31 / 2,    TWO_31 - 2,
+                                 TWO_31 - 1, TWO_31, TWO_31 + 1, TWO_31 + 2, TWO_31 * 2 / 3, PIXELS - SIZE, PIXELS - 2,
+                                 PIXELS - 1};
+#define PLACES ((int32_t)(sizeof places / sizeof places[0]))
+
+static cc_image *large_image(cc_pixel_type type)
+{
+    cc_image *image = fixture_image(type, 1, 3, SIZE, SIZE, SIZE);
+    fixture_ok(cc_image_set_device(image, 0));
+    return image;
+}
+
+static cc_region pixel_at(int64_t at)
+{
+    const cc_region region = {{at % SIZE, at / SIZE % SIZE, at / (SIZE * SIZE), 0}, {1, 1, 1, 1}};
+    return region;
+}
+
+static uint16_t read_pixel(cc_image *image, int64_t at)
+{
+    const cc_region region = pixel_at(at);
+    uint16_t value = 0;
+    void *pixels = NULL;
+    fixture_ok(cc_image_map_host(image, &region, CC_ACCESS_READ, &pixels));
+    memcpy(&value, pixels, cc_pixel_type_size_bytes(cc_image_get_pixel_type(image)));
+    fixture_ok(cc_image_unmap_host(image, pixels));
+    return value;
+}
+
+static void expect_pixel(cc_image *image, int64_t at, uint16_t value)
+{
+    const uint16_t found = read_pixel(image, at);
+    ck_assert_msg(found == value, "pixel %lld is %u, expected %u", (long long)at, found, value);
+}
+
+/* Makes sure of the memory, so that a device that is too small is told apart from a fault. */
+static bool has_room(cc_image *const images[], int32_t count)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        const cc_status status = cc_image_prefetch(images[i], NULL, 0);
+        if (status == CC_ERROR_OUT_OF_DEVICE_MEMORY && getenv("CC_TEST_REQUIRE_GPU") == NULL)
+            return false;
+        fixture_ok(status);
+    }
+    return true;
+}
+
+START_TEST(every_pixel_is_reached)
+{
+    const unsigned char all = 3;
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *const images[] = {bytes, words};
+    fixture_ok(cc_image_fill(bytes, NULL, &all, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        for (int32_t i = 0; i < PLACES; ++i)
+            expect_pixel(bytes, places[i], 3);
+        /* Single pixels, each of another value, and a slab across 2^31. */
+        const cc_region slab = {{0, 0, TWO_31 / (SIZE * SIZE), 0}, {SIZE, SIZE, 1, 1}};
+        const unsigned char in_slab = 99;
+        fixture_ok(cc_image_fill(bytes, &slab, &in_slab, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < PLACES; ++i) {
+            const unsigned char value = (unsigned char)(10 + i);
+            const cc_region pixel = pixel_at(places[i]);
+            fixture_ok(cc_image_fill(bytes, &pixel, &value, CC_STREAM_DEFAULT));
+        }
+        expect_pixel(bytes, TWO_31 + 3, 99);
+        expect_pixel(bytes, slab.index[2] * SIZE * SIZE - 1, 3);
+        expect_pixel(bytes, slab.index[2] * SIZE * SIZE, 99);
+        expect_pixel(bytes, (slab.index[2] + 1) * SIZE * SIZE, 3);
+
+        fixture_ok(cc_image_rescale(bytes, 1000, 7, words, CC_STREAM_DEFAULT));
+        fixture_ok(cc_image_rescale(bytes, 2, 1, bytes, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < PLACES; ++i) {
+            expect_pixel(bytes, places[i], (uint16_t)(2 * (10 + i) + 1));
+            expect_pixel(words, places[i], (uint16_t)(1000 * (10 + i) + 7));
+        }
+        expect_pixel(bytes, TWO_31 + 3, 199);
+        expect_pixel(words, TWO_31 + 3, UINT16_MAX);
+        expect_pixel(words, PIXELS - 3, 3007);
+    }
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
+/* All but the first column: rows with gaps, and still more than 2^31 pixels. */
+START_TEST(every_pixel_of_a_crop_is_reached)
+{
+    const unsigned char outside = 1, inside = 50;
+    const cc_region crop = {{1, 0, 0, 0}, {SIZE - 1, SIZE, SIZE, 1}};
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *byte_view = NULL, *word_view = NULL;
+    cc_image *const images[] = {bytes, words};
+    ck_assert_int_gt(crop.size[0] * crop.size[1] * crop.size[2], TWO_31);
+    fixture_ok(cc_image_fill(bytes, NULL, &outside, CC_STREAM_DEFAULT));
+    fixture_ok(cc_image_create_view(bytes, &crop, &byte_view));
+    fixture_ok(cc_image_create_view(words, &crop, &word_view));
+    if (has_room(images, 2)) {
+        fixture_ok(cc_image_fill(byte_view, NULL, &inside, CC_STREAM_DEFAULT));
+        fixture_ok(cc_image_rescale(byte_view, 100, 0, word_view, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < PLACES; ++i) {
+            const bool is_inside = places[i] % SIZE != 0;
+            expect_pixel(bytes, places[i], is_inside ? 50 : 1);
+            expect_pixel(words, places[i], is_inside ? 5000 : 0);
+        }
+        const int64_t first_of_a_row = TWO_31 / SIZE * SIZE;
+        expect_pixel(bytes, first_of_a_row, 1);
+        expect_pixel(words, first_of_a_row, 0);
+    }
+    cc_image_release(byte_view);
+    cc_image_release(word_view);
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("large");
+    TCase *tcase = tcase_create("large");
+    tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
+    tcase_set_timeout(tcase, 100);
+    tcase_add_test(tcase, every_pixel_is_reached);
+    tcase_add_test(tcase, every_pixel_of_a_crop_is_reached);
+    suite_add_tcase(suite, tcase);
+    return fixture_run(suite);
+}

@@ -1,0 +1,99 @@
+#include "program.h"
+
+#include "steps.h"
+
+#include "backend/emulated.h"
+#include "base/allocate.h"
+
+#include <stdlib.h>
+
+typedef struct kind_of_step {
+    bool (*run)(model_world *world);
+    int32_t weight;
+} kind_of_step;
+
+static const kind_of_step kinds[] = {
+    {step_create, 5}, {step_map_host, 14}, {step_map_device, 16}, {step_write, 10},      {step_unmap, 22},
+    {step_view, 5},   {step_graft, 2},     {step_resize, 2},      {step_set_device, 4},  {step_set_index, 1},
+    {step_retain, 1}, {step_release, 4},   {step_wrap_host, 4},   {step_wrap_device, 4}, {step_prefetch, 7},
+    {step_evict, 5},  {step_fill, 6},      {step_rescale, 7},     {step_synchronize, 2}, {step_unmap_wrongly, 1},
+};
+
+#define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
+
+/* Each program has steps that it likes and steps that it never makes, so that some of them go deep. */
+static int32_t choose_weights(model_world *world, int32_t out_weights[KIND_COUNT])
+{
+    int32_t total = 0;
+    for (int32_t i = 0; i < KIND_COUNT; i++) {
+        const int64_t mood = random_below(&world->random, 6);
+        out_weights[i] = kinds[i].weight * (mood == 0 ? 0 : mood == 1 ? 4 : 1);
+        if (out_weights[i] == 0 && (kinds[i].run == step_create || kinds[i].run == step_unmap))
+            out_weights[i] = kinds[i].weight;
+        total += out_weights[i];
+    }
+    return total;
+}
+
+static bool step(model_world *world, const int32_t weights[KIND_COUNT], int32_t total)
+{
+    int64_t left = random_below(&world->random, total);
+    int32_t kind = 0;
+    while (left >= weights[kind])
+        left -= weights[kind++];
+    return kinds[kind].run(world);
+}
+
+static void one_step(model_world *world, const int32_t weights[KIND_COUNT], int32_t total)
+{
+    world->step++;
+    world_begin_step(world);
+    while (world->image_count == 0 ? !step_create(world) : !step(world, weights, total))
+        world->cost_count = 0;
+    world_end_step(world);
+}
+
+/* Everything is given back, in any order. */
+static void give_back(model_world *world)
+{
+    while (world->image_count > 0) {
+        world->step++;
+        world_begin_step(world);
+        if (random_chance(&world->random, 50) || !step_release(world))
+            (void)step_unmap(world);
+        world_end_step(world);
+    }
+}
+
+static void check_leaks(void)
+{
+    if (!fixture_is_emulated())
+        return;
+    const cc__emulated_live live = cc__emulated_count_live(fixture_inner);
+    model_check(live.allocations == 0, "%lld device allocations are left", (long long)live.allocations);
+    model_check(live.registrations == 0, "%lld registrations are left", (long long)live.registrations);
+    model_check(live.events == 0, "%lld events are left", (long long)live.events);
+}
+
+void program_run(const char *test, uint64_t seed, int32_t steps, bool tidies)
+{
+    int32_t weights[KIND_COUNT];
+    model_world *world = malloc(sizeof *world);
+    const long allocations = cc__allocations_live();
+    report_begin(test, seed, steps);
+    world_begin(world, seed, tidies);
+    const int32_t total = choose_weights(world, weights);
+    for (int32_t i = 0; i < steps; i++)
+        one_step(world, weights, total);
+    give_back(world);
+    report_step(world->step + 1, "the end");
+    work_end(&world->work);
+    check_leaks();
+    model_check(cc__allocations_live() == allocations, "%ld pieces of bookkeeping or pixels are left",
+                cc__allocations_live() - allocations);
+    if (fixture_is_emulated())
+        cc__emulated_set_current_device(fixture_inner, 0);
+    fixture_teardown();
+    report_end();
+    free(world);
+}

@@ -1,0 +1,37 @@
+/* The steps of a random program: each makes one call, or a few that belong together, and tells the oracle. False when
+ * there was nothing to do it to. */
+#ifndef CC_TESTS_MODEL_STEPS_H
+#define CC_TESTS_MODEL_STEPS_H
+
+#include "world.h"
+
+/* steps_access.c */
+bool step_map_host(model_world *world);
+bool step_map_device(model_world *world);
+bool step_write(model_world *world); /* some pixels of a mapping */
+bool step_unmap(model_world *world);
+bool step_unmap_wrongly(model_world *world);
+bool step_synchronize(model_world *world);
+
+/* steps_image.c */
+bool step_create(model_world *world);
+model_image *step_create_like(model_world *world, const model_image *other); /* of any type; NULL: there are enough */
+bool step_view(model_world *world);
+bool step_graft(model_world *world);
+bool step_resize(model_world *world);
+bool step_set_device(model_world *world);
+bool step_set_index(model_world *world);
+bool step_retain(model_world *world);
+bool step_release(model_world *world);
+
+/* steps_wrap.c */
+bool step_wrap_host(model_world *world);
+bool step_wrap_device(model_world *world);
+
+/* steps_pixels.c */
+bool step_prefetch(model_world *world);
+bool step_evict(model_world *world);
+bool step_fill(model_world *world);
+bool step_rescale(model_world *world);
+
+#endif

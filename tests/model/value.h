@@ -1,0 +1,26 @@
+/* Values of pixels: random ones, and what rescaling makes of them, by the sentences of operations.h. */
+#ifndef CC_TESTS_MODEL_VALUE_H
+#define CC_TESTS_MODEL_VALUE_H
+
+#include "random.h"
+
+#include <cudacommon/pixel.h>
+
+/* A kind of pixel that the programs use. */
+typedef struct value_kind {
+    cc_pixel_type type;
+    int32_t components;
+} value_kind;
+
+/* Pixels of 1 to 16 bytes; or, rarely, of 1024, so that a small image is worth page-locking. */
+value_kind value_kind_random(random_source *source);
+value_kind value_kind_huge(void);
+/* Another type with as many components. */
+cc_pixel_type value_type_random(random_source *source);
+
+void value_random(random_source *source, cc_pixel_type type, int32_t components, unsigned char *out_pixel);
+
+void value_rescale(cc_pixel_type from, const unsigned char *pixel, double scale, double shift, cc_pixel_type to,
+                   int32_t components, unsigned char *out_pixel);
+
+#endif

@@ -1,0 +1,143 @@
+/* A random program while it runs: its images and mappings, what the oracle says of them, and what the call made now may
+ * return and cost. */
+#ifndef CC_TESTS_MODEL_WORLD_H
+#define CC_TESTS_MODEL_WORLD_H
+
+#include "oracle.h"
+#include "random.h"
+#include "report.h"
+#include "value.h"
+#include "work.h"
+#include "wrapped.h"
+
+#include "support/fixture.h"
+
+#define WORLD_IMAGES 12
+#define WORLD_MAPPINGS 10
+
+typedef struct model_pixels {
+    oracle_pixels *oracle;
+    int32_t handles; /* images that share them */
+    wrapped_memory *wrapped;
+    cc_counters counters; /* as they were last seen */
+    uint64_t generation;
+    bool has_changed;                         /* since then */
+    unsigned char *memory[ORACLE_MAX_PLACES]; /* the first pixel, as far as a mapping has shown it */
+} model_pixels;
+
+typedef struct model_image {
+    int32_t number;
+    cc_image *handle;
+    model_pixels *pixels;
+    oracle_box box;
+    cc_region region;
+    int32_t dimension;
+    value_kind kind;
+    int32_t device;
+    int32_t owners; /* 0: released, but still mapped */
+    int32_t mappings;
+} model_image;
+
+typedef struct model_mapping {
+    model_image *image;
+    cc_place place;
+    cc_access access;
+    oracle_box box;
+    unsigned char *memory;
+    cc_stream stream;
+    bool is_returned; /* but still lent: another reader started at the same pixel */
+    bool needs_all;   /* its pixels must all be written before it ends */
+} model_mapping;
+
+/* What a call costs one set of pixels. */
+typedef struct model_cost {
+    model_pixels *pixels;
+    oracle_cost cost;
+} model_cost;
+
+typedef struct model_world {
+    random_source random;
+    device_work work;
+    bool tidies;          /* the library forgets what is valid where; then only bytes and bounds are compared */
+    bool may_be_huge;     /* one image may have pixels that are page-locked */
+    int32_t region_style; /* 0: any, 1: small, 2: mostly whole */
+    int32_t most_mappings;
+    int32_t device_count;
+    int32_t current_device;
+    uint32_t peers[ORACLE_MAX_PLACES];
+    int32_t step;
+    int32_t made_images;
+    model_image *images[WORLD_IMAGES];
+    int32_t image_count;
+    model_mapping mappings[WORLD_MAPPINGS];
+    int32_t mapping_count;
+
+    /* Of the step. */
+    faulty_counts before;
+    model_cost costs[2];
+    int32_t cost_count;
+    int64_t device_fills;
+    int64_t device_rescales;
+    int64_t device_frees;
+    cc_place worked_at;
+} model_world;
+
+void world_begin(model_world *world, uint64_t seed, bool tidies);
+
+/* Around each step. end compares costs, and the state of one image at one place. */
+void world_begin_step(model_world *world);
+void world_end_step(model_world *world);
+
+/* Statuses as a set. No error expected is OK expected. True when the call succeeded. */
+#define STATUS(status) (1u << (status))
+bool world_expect(model_world *world, const char *call, cc_status status, uint32_t errors);
+
+/* NULL when there is none. */
+model_image *world_pick_image(model_world *world);
+model_image *world_image_of(const model_world *world, const model_pixels *pixels);
+model_image *world_add_image(model_world *world); /* an empty record with one owner; NULL when there are enough */
+
+/* A region as an argument: of the image, or not quite. */
+typedef struct model_region {
+    const cc_region *argument; /* NULL: all of the image */
+    cc_region region;
+    oracle_box box;  /* when there are no errors */
+    uint32_t errors; /* statuses */
+    bool is_empty;
+} model_region;
+void world_pick_region(model_world *world, const model_image *image, bool may_be_null, model_region *out_region);
+
+/* The device that a call would use, or the errors it would give. And what the call has made of it. */
+uint32_t world_device(const model_world *world, const model_image *image, cc_place *out_place);
+void world_note_device(model_world *world, model_image *image, bool was_used);
+/* The errors of a place that is named. */
+uint32_t world_place_errors(const model_world *world, cc_place place);
+
+/* BUSY, when somebody has pixels of the box and one of the two writes. */
+uint32_t world_conflicts(const model_world *world, const model_pixels *pixels, const oracle_box *box, cc_access access);
+bool world_has_mapping(const model_world *world, const model_pixels *pixels, bool only_writers, cc_place place);
+int32_t world_count_mappings(const model_world *world, const model_pixels *pixels, cc_place place);
+
+/* Where the step's costs for these pixels are counted; asked for before the call. */
+oracle_cost *world_cost(model_world *world, model_image *image);
+
+/* Pixels of an image that a call gives others, or ends: before the call, and after it has succeeded. */
+void world_expect_drop(model_pixels *pixels);
+void world_drop(model_world *world, model_pixels *pixels);
+void world_forget_drop(model_pixels *pixels); /* after it has failed */
+model_pixels *world_add_pixels(oracle_pixels *oracle);
+/* The image is gone when nobody owns or maps it; called before each release and unmap, and after. */
+bool world_is_last_use(const model_image *image);
+void world_forget_image(model_world *world, model_image *image);
+
+/* A box in memory, as the program reaches it. */
+work_box world_span(const model_mapping *mapping, const oracle_box *box);
+
+int64_t world_random_size(model_world *world, int32_t dimension, int64_t most_pixels,
+                          int64_t out_size[CC_MAX_DIMENSION]);
+void world_random_values(model_world *world, value_kind kind, int64_t count, unsigned char *out_bytes);
+
+/* Compares everything the library says about an image with the oracle. */
+void world_compare_state(model_world *world, model_image *image, cc_place place);
+
+#endif
