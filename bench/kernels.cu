@@ -1,0 +1,117 @@
+#include "content.h"
+#include "kernels.h"
+
+#define THREADS 256
+
+/* Enough blocks to keep every multiprocessor full; each walks on by the size of the grid. */
+static unsigned blocks_for(int64_t count)
+{
+    int device = 0, multiprocessors = 1;
+    (void)cudaGetDevice(&device);
+    (void)cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    const int64_t wanted = (count + THREADS - 1) / THREADS, most = 16 * (int64_t)multiprocessors;
+    return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+static __device__ __forceinline__ int64_t first_of_thread()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ __forceinline__ int64_t grid_step()
+{
+    return (int64_t)gridDim.x * blockDim.x;
+}
+
+static __global__ void fill(float4 *pixels, int64_t count, float value)
+{
+    const float4 four = make_float4(value, value, value, value);
+    for (int64_t n = first_of_thread(); n < count; n += grid_step())
+        pixels[n] = four;
+}
+
+static __global__ void square(const float4 *input, float4 *output, int64_t count)
+{
+    for (int64_t n = first_of_thread(); n < count; n += grid_step()) {
+        const float4 four = input[n];
+        output[n] = make_float4(four.x * four.x, four.y * four.y, four.z * four.z, four.w * four.w);
+    }
+}
+
+static __global__ void content(float *pixels, int64_t count, uint32_t seed)
+{
+    for (int64_t n = first_of_thread(); n < count; n += grid_step())
+        pixels[n] = content_pixel(seed, n);
+}
+
+static __global__ void content_words(uint32_t *words, int64_t count, uint32_t seed)
+{
+    for (int64_t n = first_of_thread(); n < count; n += grid_step())
+        words[n] = content_bits(seed, n);
+}
+
+static __global__ void content_cube(float *pixels, int32_t side, int32_t image_side, int64_t position, uint32_t seed)
+{
+    const int64_t count = (int64_t)side * side * side;
+    for (int64_t n = first_of_thread(); n < count; n += grid_step()) {
+        const int64_t i = n % side, j = n / side % side, k = n / side / side;
+        const int64_t offset = (k * image_side + j) * image_side + i;
+        pixels[offset] = content_pixel(seed, position + offset);
+    }
+}
+
+static __global__ void content_one(float *pixels, int64_t position, uint32_t seed)
+{
+    pixels[position] = content_pixel(seed, position);
+}
+
+static __global__ void gather(const float *pixels, const int64_t *positions, int32_t count, float *values)
+{
+    for (int64_t n = first_of_thread(); n < count; n += grid_step())
+        values[n] = pixels[positions[n]];
+}
+
+cudaError_t kernel_fill(float *pixels, int64_t count, float value, cudaStream_t stream)
+{
+    fill<<<blocks_for(count / 4), THREADS, 0, stream>>>((float4 *)pixels, count / 4, value);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_square(const float *input, float *output, int64_t count, cudaStream_t stream)
+{
+    square<<<blocks_for(count / 4), THREADS, 0, stream>>>((const float4 *)input, (float4 *)output, count / 4);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_content(float *pixels, int64_t count, uint32_t seed, cudaStream_t stream)
+{
+    content<<<blocks_for(count), THREADS, 0, stream>>>(pixels, count, seed);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_content_bits(uint32_t *words, int64_t count, uint32_t seed, cudaStream_t stream)
+{
+    content_words<<<blocks_for(count), THREADS, 0, stream>>>(words, count, seed);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_content_cube(float *pixels, int32_t side, int32_t image_side, int64_t position, uint32_t seed,
+                                cudaStream_t stream)
+{
+    const int64_t count = (int64_t)side * side * side;
+    content_cube<<<blocks_for(count), THREADS, 0, stream>>>(pixels, side, image_side, position, seed);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_content_pixel(float *pixels, int64_t position, uint32_t seed, cudaStream_t stream)
+{
+    content_one<<<1, 1, 0, stream>>>(pixels, position, seed);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_gather(const float *pixels, const int64_t *positions, int32_t count, float *values,
+                          cudaStream_t stream)
+{
+    gather<<<blocks_for(count), THREADS, 0, stream>>>(pixels, positions, count, values);
+    return cudaGetLastError();
+}
