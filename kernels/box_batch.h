@@ -66,7 +66,7 @@ static_assert(sizeof(cc__boxes_plan) <= 4096, "too large for a launch");
 CC__SHARED uint32_t cc__boxes_pieces(const cc__boxes_plan *plan, uint32_t length, int32_t unit_bytes)
 {
     int64_t units = ((int64_t)length << plan->grain_log2) / unit_bytes;
-    return (uint32_t)(plan->has_ends ? units + 2 * (unit_bytes - 1) : units);
+    return (uint32_t)(plan->has_ends ? units + INT64_C(2) * (unit_bytes - 1) : units);
 }
 
 /* Tiles along a row. */
@@ -244,7 +244,7 @@ static inline bool cc__batch_add(cc__box_batch *batch, const cc__rows *rows, uns
     cc__box_shape shape;
     if (!cc__batch_find_shape(batch, rows, &shape))
         return false;
-    uint32_t *record = &plan->words[plan->boxes * (uint32_t)plan->record_words];
+    uint32_t *record = plan->words + (size_t)plan->boxes * (size_t)plan->record_words;
     uint32_t count = shape.size[0] * shape.size[1] * shape.size[2];
     uint32_t offset[2];
     if (plan->boxes == 0) {
@@ -294,7 +294,7 @@ static inline int32_t cc__batch_add_alike(cc__box_batch *batch, const cc__boxes_
         most = CC__BOX_WORDS / plan->record_words;
     if (count > most - plan->boxes)
         count = (int32_t)(most - plan->boxes);
-    uint32_t *record = &plan->words[plan->boxes * (uint32_t)plan->record_words];
+    uint32_t *record = plan->words + (size_t)plan->boxes * (size_t)plan->record_words;
     int32_t added = 0;
     for (; added < count; added++) {
         const cc__copy *work = &works[added];

@@ -11,9 +11,9 @@
 CC_BEGIN_DECLS
 
 /*
- * Where an operation runs: when one of its images has memory on a device, on that image's device (cc_image_get_device());
- * when none has memory anywhere and there is a device, on the output's; else on the host. On a device the work is queued in
- * `stream`; on the host the call returns when it is done, and ignores `stream`.
+ * Where an operation runs: when one of its images has memory on a device, on that image's device
+ * (cc_image_get_device()); when none has memory anywhere and there is a device, on the output's; else on the host. On a
+ * device the work is queued in `stream`; on the host the call returns when it is done, and ignores `stream`.
  */
 
 /**

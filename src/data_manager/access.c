@@ -29,6 +29,14 @@ static cc__mapping *share_reading(cc__data_manager *manager, cc__mapping *mappin
     return mapping;
 }
 
+static const unsigned char *find_pixels(const cc__place_memory *memory, const cc__box *box)
+{
+    int64_t offset = 0;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
+        offset += box->start[axis] * memory->stride[axis];
+    return memory->pixels + offset;
+}
+
 cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels)
 {
     cc__mapping *mapping = NULL;
@@ -50,8 +58,7 @@ cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_reque
     }
     if (request->access == CC_ACCESS_READ)
         mapping = share_reading(manager, mapping);
-    mapping->pixels =
-        cc__place_memory_span(&cc__data_manager_site(manager, mapping->place)->memory, &mapping->box).data;
+    mapping->pixels = find_pixels(&cc__data_manager_site(manager, request->place)->memory, &request->box);
     *out_pixels = (void *)mapping->pixels;
 unlock:
     pthread_mutex_unlock(&manager->lock);

@@ -97,8 +97,8 @@ typedef struct cc__fences {
 bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
 
 /*
- * Asks the device which of those that it would have to wait for are done already, so that nobody has to wait for them any more:
- * of the first few, as a question costs as much as a wait.
+ * Asks the device which of those that it would have to wait for are done already, so that nobody has to wait for them
+ * any more: of the first few, as a question costs as much as a wait.
  */
 void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
 

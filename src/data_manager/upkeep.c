@@ -93,8 +93,8 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     if (status == CC_OK && manager->devices != NULL) {
         devices = cc__allocate((size_t)backend->device_count * sizeof *devices);
         if (devices == NULL)
-            status = cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %d devices", function,
-                              backend->device_count);
+            status =
+                cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %d devices", function, backend->device_count);
     }
     if (status == CC_OK) {
         cc__validity_install(&manager->validity, &next);

@@ -62,8 +62,8 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
         request.access = CC_ACCESS_WRITE;
         status = cc__data_manager_check_free(output->manager, &request);
         if (status == CC_OK && input->manager == output->manager && cc__box_overlaps(&input->box, &output->box))
-            status = cc__fail(CC_ERROR_BUSY, "%s: output overlaps the input, expected the same pixels or others",
-                              function);
+            status =
+                cc__fail(CC_ERROR_BUSY, "%s: output overlaps the input, expected the same pixels or others", function);
     }
     if (status == CC_OK && !in_place) {
         request.box = input->box;

@@ -19,6 +19,8 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
     cc_place_state state = CC_PLACE_STATE_INIT;
     cc_counters counters = CC_COUNTERS_INIT;
+    cc_live_image live[2] = {CC_LIVE_IMAGE_INIT, CC_LIVE_IMAGE_INIT};
+    int32_t live_count = 0;
     cc_image *image = 0;
 
     params.dimension = 1;
@@ -29,6 +31,7 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     if (cc_image_create(&params, &image) != CC_OK)
         return cc_last_error_message();
     (void)cc_image_wrap_host(image, &wrap);
+    (void)cc_live_images(2, live, &live_count);
     if (stream != CC_STREAM_DEFAULT && stream != CC_STREAM_PER_THREAD)
         (void)cc_image_map_descriptor(image, 0, CC_ORDER_K, CC_DESCRIBE_COMPONENT_AXIS, CC_PLACE_HOST, CC_ACCESS_READ,
                                       stream, &descriptor);

@@ -128,7 +128,7 @@ void world_pick_region(model_world *world, const model_image *image, bool may_be
             out_region->region.index[axis] = random_below(random, 9) - 4;
             out_region->region.size[axis] = random_below(random, 9) - 4;
         }
-        const bool is_beside = random_chance(random, 15) && pick_beside_mapping(world, image, &out_region->region);
+        const bool is_beside = random_chance(random, 25) && pick_beside_mapping(world, image, &out_region->region);
         for (int32_t axis = 0; !is_beside && axis < image->dimension; axis++)
             pick_extent(world, image->region.index[axis], image->region.size[axis], &out_region->region.index[axis],
                         &out_region->region.size[axis]);

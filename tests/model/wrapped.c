@@ -102,15 +102,21 @@ void wrapped_free(wrapped_memory *wrapped)
         free(wrapped->allocation);
     } else {
         /* Without waiting for any stream but this one: the library says that the device has finished. */
-        unsigned char *bytes = malloc(wrapped->allocation_bytes);
-        cc_stream stream = fixture_stream_create(wrapped->place);
-        fixture_device_read(wrapped->place, stream, bytes, wrapped->allocation, wrapped->allocation_bytes);
+        const size_t size_bytes = wrapped->allocation_bytes;
+        unsigned char *bytes = malloc(size_bytes);
+        cc_stream stream = NULL;
+        cc__copy copy = {.destination = {bytes, {1, 1, 1, 1}},
+                         .source = {wrapped->allocation, {1, 1, 1, 1}},
+                         .size = {(int64_t)size_bytes, 1, 1, 1},
+                         .pixel_bytes = 1};
+        model_ok(fixture_inner->stream_create(fixture_inner, wrapped->place, &stream));
+        model_ok(fixture_inner->copy(fixture_inner, wrapped->place, stream, &copy));
         model_ok(fixture_inner->stream_synchronize(fixture_inner, wrapped->place, stream));
         verify(wrapped, bytes);
         free(bytes);
         model_ok(fixture_inner->free(fixture_inner, wrapped->place, stream, wrapped->allocation));
         model_ok(fixture_inner->stream_synchronize(fixture_inner, wrapped->place, stream));
-        fixture_stream_destroy(wrapped->place, stream);
+        fixture_inner->stream_destroy(fixture_inner, wrapped->place, stream);
     }
     wrapped->allocation = NULL;
 }

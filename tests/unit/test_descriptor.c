@@ -3,8 +3,8 @@
 #include "support/expect.h"
 #include "support/fixture.h"
 
-#include <stdlib.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static cc_image *image; /* 5 x 4 x 3 pixels of 2 floats, from (10, 20, 30) */

@@ -268,12 +268,14 @@ START_TEST(many_boxes_are_copied)
 }
 END_TEST
 
+/* _i: 0 the destination goes, 1 the source. */
 START_TEST(boxes_lose_the_device_when_memory_goes_first)
 {
     unsigned char host[BYTES] = {0};
     unsigned char *memory = allocate(0, a0, BYTES);
     ck_assert_int_eq(backend->host_register(backend, host, BYTES), CC_OK);
-    const cc__copy works[2] = {dense_copy(memory, memory + 8, 8), dense_copy(host, memory, 8)};
+    const cc__copy works[2] = {dense_copy(memory, memory + 8, 8),
+                               _i == 0 ? dense_copy(host, memory, 8) : dense_copy(memory, host, 8)};
     ck_assert_int_eq(copy_boxes(works, 2), CC_OK);
     ck_assert_int_eq(backend->host_unregister(backend, host), CC_OK);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
@@ -295,7 +297,7 @@ int main(void)
     tcase_add_test(cases, boxes_are_copied_late_and_in_order);
     tcase_add_test(cases, boxes_want_memory_that_a_kernel_reaches);
     tcase_add_test(cases, many_boxes_are_copied);
-    tcase_add_test(cases, boxes_lose_the_device_when_memory_goes_first);
+    tcase_add_loop_test(cases, boxes_lose_the_device_when_memory_goes_first, 0, 2);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
