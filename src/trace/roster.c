@@ -34,8 +34,8 @@ static void prepare(void)
 
 static int32_t part_of(const cc__roster_entry *entry)
 {
-    /* Fibonacci hashing; addresses differ least in their lowest bits. Six bits are left. */
-    return (int32_t)(((uint64_t)(uintptr_t)entry >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+    /* Fibonacci hashing; addresses differ least in their lowest bits. Four bits are left. */
+    return (int32_t)(((uint64_t)(uintptr_t)entry >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 60);
 }
 
 void cc__roster_lock_part(cc__roster roster, int32_t part)

@@ -12,7 +12,8 @@ typedef enum cc__roster {
     CC__ROSTER_PIXELS = 1  /* data managers, by their accounts: see totals.h */
 } cc__roster;
 #define CC__ROSTER_COUNT 2
-#define CC__ROSTER_PARTS 64
+/* fork() takes all locks at once, and ThreadSanitizer knows at most 64 of a thread. */
+#define CC__ROSTER_PARTS 16
 
 /* Part of what is listed. */
 typedef struct cc__roster_entry {
