@@ -27,6 +27,10 @@ struct cc__backend {
     void *state;
     int32_t device_count;
 
+    /* FORKED in a child of a process that used a device; asks nothing of the driver, for what needs nothing else of it.
+     */
+    cc_status (*check_usable)(cc__backend *self);
+
     /* The device current on the calling thread; creates no context. */
     cc_status (*current_device)(cc__backend *self, int32_t *out_device);
 

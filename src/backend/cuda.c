@@ -2,8 +2,15 @@
 
 #include <pthread.h>
 
+static cc_status check_usable(cc__backend *self)
+{
+    (void)self;
+    return cc__cuda_usable();
+}
+
 static cc__backend backend = {
     .name = "cuda",
+    .check_usable = check_usable,
     .current_device = cc__cuda_current_device,
     .allocate = cc__cuda_allocate,
     .free = cc__cuda_free,

@@ -213,6 +213,12 @@ static void emulated_range_push(cc__backend *self, const char *name)
     (void)self, (void)name;
 }
 
+static cc_status emulated_check_usable(cc__backend *self)
+{
+    (void)self;
+    return CC_OK;
+}
+
 static void emulated_range_pop(cc__backend *self)
 {
     (void)self;
@@ -244,7 +250,8 @@ static const cc__backend table = {.name = "emulated",
                                   .memory_info = cc__emulated_memory_info,
                                   .trim = cc__emulated_trim,
                                   .range_push = emulated_range_push,
-                                  .range_pop = emulated_range_pop};
+                                  .range_pop = emulated_range_pop,
+                                  .check_usable = emulated_check_usable};
 
 static void destroy(cc__emulated *emulated)
 {

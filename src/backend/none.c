@@ -156,6 +156,12 @@ static void none_range_push(cc__backend *self, const char *name)
     (void)self, (void)name;
 }
 
+static cc_status none_check_usable(cc__backend *self)
+{
+    (void)self;
+    return CC_OK;
+}
+
 static void none_range_pop(cc__backend *self)
 {
     (void)self;
@@ -191,6 +197,7 @@ cc__backend *cc__backend_none(void)
                                .memory_info = none_memory_info,
                                .trim = none_trim,
                                .range_push = none_range_push,
-                               .range_pop = none_range_pop};
+                               .range_pop = none_range_pop,
+                               .check_usable = none_check_usable};
     return &none;
 }

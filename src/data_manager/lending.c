@@ -178,6 +178,8 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         return cc__data_manager_fail_busy(request->function, holder);
     if (!on_host)
         status = cc__data_manager_use_devices(manager);
+    if (status == CC_OK && !on_host)
+        status = manager->backend->check_usable(manager->backend);
     if (status != CC_OK)
         return status;
     const cc__waiter waiter = waiter_of(manager, request);

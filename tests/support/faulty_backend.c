@@ -190,6 +190,13 @@ static void faulty_range_push(cc__backend *self, const char *name)
     own->inner->range_push(own->inner, name);
 }
 
+/* Costs nothing and cannot fail on its own: neither counted nor made to. */
+static cc_status faulty_check_usable(cc__backend *self)
+{
+    const faulty *own = self->state;
+    return own->inner->check_usable(own->inner);
+}
+
 static void faulty_range_pop(cc__backend *self)
 {
     faulty *own = self->state;
@@ -245,7 +252,8 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .memory_info = faulty_memory_info,
                                 .trim = faulty_trim,
                                 .range_push = faulty_range_push,
-                                .range_pop = faulty_range_pop};
+                                .range_pop = faulty_range_pop,
+                                .check_usable = faulty_check_usable};
     pthread_mutex_init(&self->lock, NULL);
     return &self->table;
 }

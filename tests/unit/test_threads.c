@@ -13,6 +13,7 @@
 #define HANGS_AFTER_SECONDS 100
 #define THREADS 8
 #define ROUNDS 100
+#define RACES 25
 #define SIZE_I 32
 #define SIZE_J 16
 #define PIXELS (SIZE_I * SIZE_J)
@@ -43,6 +44,14 @@ static void *start_member(void *argument)
     pthread_barrier_wait(&start->shared->start);
     start->work(start->shared, member);
     return NULL;
+}
+
+/* Gives the others time to come in while one thread is at the device without the lock. */
+static bool linger(faulty_operation operation)
+{
+    if (operation == FAULTY_COPY || operation == FAULTY_ALLOCATE)
+        (void)usleep(500);
+    return false;
 }
 
 /* Runs the work in so many threads, which start at the same moment, and waits for them. */
@@ -97,6 +106,7 @@ static void read_on_host(shared_image *shared, float value, bool may_be_busy)
     note_status(shared, status, may_be_busy);
     if (status != CC_OK)
         return;
+    sched_yield();
     note_pixels(shared, pixels, PIXELS, value);
     note_status(shared, cc_image_unmap_host(shared->image, pixels), false);
 }
@@ -171,7 +181,8 @@ static void look_once(shared_image *shared, int member)
 
 START_TEST(the_first_look_on_the_host_is_raced)
 {
-    for (int round = 0; round < ROUNDS; ++round) {
+    faulty_backend_set_hook(fixture_backend, linger);
+    for (int round = 0; round < RACES; ++round) {
         shared_image shared = {.image = uniform_image(SIZE_I, SIZE_J)};
         const bool from_device = fixture_device_count() > 0;
         const float value = 3;
@@ -197,7 +208,8 @@ static void look_once_on_device(shared_image *shared, int member)
 
 START_TEST(the_first_look_on_a_device_is_raced)
 {
-    for (int round = 0; fixture_device_count() > 0 && round < ROUNDS; ++round) {
+    faulty_backend_set_hook(fixture_backend, linger);
+    for (int round = 0; fixture_device_count() > 0 && round < RACES; ++round) {
         shared_image shared = {.image = uniform_image(SIZE_I, SIZE_J)};
         uniform_write_on_host(shared.image, 3);
         faulty_backend_reset_counts(fixture_backend);
