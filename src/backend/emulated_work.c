@@ -141,9 +141,12 @@ static cc_status queue_boxes(cc__emulated *emulated, int32_t device, cc_stream h
     cc__task **last = &first;
     cc_status status = cc__emulated_find_open_stream(emulated, "copy_boxes", device, handle, &stream);
     for (int32_t i = 0; i < count && status == CC_OK; i++) {
-        status = create_box_task(emulated, device, &works[i], last);
-        if (status == CC_OK)
-            last = &(*last)->next;
+        cc__task *task = NULL;
+        status = create_box_task(emulated, device, &works[i], &task);
+        if (task) {
+            *last = task;
+            last = &task->next;
+        }
     }
     while (first) {
         cc__task *task = first;

@@ -57,7 +57,7 @@ void cc__rows_each(const cc__rows *rows, unsigned char *a, unsigned char *b, cc_
     for (;;) {
         function(rows, a + offset[0], b != NULL ? b + offset[1] : NULL, argument);
         int32_t i = 1;
-        for (; i < rows->axes; i++) {
+        for (; i < rows->axes && i < CC_MAX_DIMENSION; i++) {
             offset[0] += rows->stride[0][i];
             offset[1] += rows->stride[1][i];
             if (++at[i] < rows->size[i])
