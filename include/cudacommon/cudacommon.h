@@ -8,6 +8,7 @@
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
 #include <cudacommon/image.h>
+#include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>
 #include <cudacommon/region.h>

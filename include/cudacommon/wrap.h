@@ -18,6 +18,12 @@ CC_BEGIN_DECLS
 #define CC_WRAP_READ_ONLY 2u
 /* The memory holds nothing worth reading; to read a pixel before it is written is an error. */
 #define CC_WRAP_UNINITIALIZED 4u
+/*
+ * The pixels will move between the host and a device again and again, so that page-locking host memory pays: its whole
+ * pages are locked in place, where pixels move, and unlocked before the release callback. Without it, what is not
+ * page-locked is copied through memory of the library's own that is. No effect on device memory.
+ */
+#define CC_WRAP_REUSED 8u
 
 /* Called once, when no image uses the memory any more and the device has finished with it. From any thread, no lock
  * held. */

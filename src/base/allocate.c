@@ -9,6 +9,7 @@
 
 /* From here on huge pages are worth asking for: below, the part of one that is not used would weigh too much. */
 #define HUGE_FROM_BYTES ((size_t)4 << 20)
+#define HUGE_BYTES ((size_t)2 << 20)
 
 /* Handles share no cache line with a neighbour that another thread may be using. */
 #define CACHE_LINE_BYTES ((size_t)64)
@@ -60,20 +61,37 @@ void cc__free(void *memory)
     atomic_fetch_sub(&live, 1);
 }
 
+static void *map(size_t size_bytes)
+{
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+/* Begins where a huge page does: more address space than is wanted, less what lies before and after. */
+static void *map_for_huge_pages(size_t size_bytes)
+{
+    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t used_bytes = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    unsigned char *memory = map(used_bytes + HUGE_BYTES);
+    if (memory == NULL)
+        return NULL;
+    const size_t before = (size_t)(-(uintptr_t)memory % HUGE_BYTES);
+    if (before > 0)
+        (void)munmap(memory, before);
+    (void)munmap(memory + before + used_bytes, HUGE_BYTES - before);
+#ifdef MADV_HUGEPAGE
+    /* A hint: refused where the kernel has no huge pages, and nothing is lost then. */
+    (void)madvise(memory + before, size_bytes, MADV_HUGEPAGE);
+#endif
+    return memory + before;
+}
+
 void *cc__pages_allocate(size_t size_bytes)
 {
     if (is_refused(size_bytes))
         return NULL;
-    void *memory = mmap(NULL, size_bytes > 0 ? size_bytes : 1, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    /* A hint: refused where the kernel has no huge pages, and nothing is lost then. */
-    if (size_bytes >= HUGE_FROM_BYTES)
-        (void)madvise(memory, size_bytes, MADV_HUGEPAGE);
-#endif
-    return counted(memory);
+    return counted(size_bytes >= HUGE_FROM_BYTES ? map_for_huge_pages(size_bytes)
+                                                 : map(size_bytes > 0 ? size_bytes : 1));
 }
 
 void cc__pages_free(void *memory, size_t size_bytes)

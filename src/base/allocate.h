@@ -10,8 +10,8 @@ void *cc__reallocate(void *memory, size_t size_bytes);
 void cc__free(void *memory);
 
 /*
- * Whole pages straight from the system, zero, taking up RAM only where they are touched; for pixels.
- * cc__pages_free takes the same size.
+ * Whole pages straight from the system, zero, taking up RAM only where they are touched; for pixels. From 4 MiB on they
+ * begin at a multiple of 2 MiB, and are huge where the system has those. cc__pages_free takes the same size.
  */
 void *cc__pages_allocate(size_t size_bytes);
 void cc__pages_free(void *memory, size_t size_bytes);

@@ -95,6 +95,12 @@ cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout
     memory->size_bytes = wrapped->size_bytes;
     memory->is_wrapped = true;
     memcpy(memory->stride, layout->stride, sizeof memory->stride);
+    if (wrapped->reused && wrapped->place == CC_PLACE_HOST && layout->extent_bytes > 0)
+        status = cc__host_memory_make_lockable(memory);
+    if (status != CC_OK) {
+        cc__data_manager_release(manager);
+        return status;
+    }
     manager->read_only = wrapped->read_only;
     manager->release = wrapped->release;
     manager->release_data = wrapped->pixels;
@@ -117,26 +123,26 @@ void cc__data_manager_release(cc__data_manager *manager)
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
  * way. */
-static void wait_for(cc__fence *fence)
+static bool wait_for(cc__fence *fence)
 {
     cc__backend *backend = fence->backend;
     cc_stream stream = NULL;
-    if (cc__fence_settle(fence) != CC_OK) {
-        (void)backend->stream_synchronize(backend, fence->device, fence->stream);
-        return;
-    }
+    if (cc__fence_settle(fence) != CC_OK)
+        return backend->stream_synchronize(backend, fence->device, fence->stream) == CC_OK;
     if (backend->event_synchronize(backend, fence->device, fence->event) == CC_OK)
-        return;
-    if (cc__transfer_stream_get(backend, fence->device, &stream) == CC_OK &&
-        backend->stream_wait(backend, fence->device, stream, fence->event) == CC_OK)
-        (void)backend->stream_synchronize(backend, fence->device, stream);
+        return true;
+    return cc__transfer_stream_get(backend, fence->device, &stream) == CC_OK &&
+           backend->stream_wait(backend, fence->device, stream, fence->event) == CC_OK &&
+           backend->stream_synchronize(backend, fence->device, stream) == CC_OK;
 }
 
-static void wait_for_all(const cc__timeline *timeline)
+static bool wait_for_all(const cc__timeline *timeline)
 {
+    bool is_settled = true;
     for (int32_t i = 0; i < timeline->count; ++i)
-        if (!timeline->entries[i].fence->is_complete)
-            wait_for(timeline->entries[i].fence);
+        if (!timeline->entries[i].fence->is_complete && !wait_for(timeline->entries[i].fence))
+            is_settled = false;
+    return is_settled;
 }
 
 /* A stream of the device that comes after all work of the timeline. */
@@ -156,16 +162,17 @@ static cc_status find_stream_after(cc__backend *backend, int32_t device, const c
 void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *site)
 {
     cc_stream stream = NULL;
+    bool is_settled = true;
     cc__error_state before;
     cc__error_save(&before);
     if (place == CC_PLACE_HOST || site->memory.is_wrapped) {
-        wait_for_all(&site->timeline);
+        is_settled = wait_for_all(&site->timeline);
     } else if (site->memory.pixels != NULL && find_stream_after(backend, place, &site->timeline, &stream) != CC_OK) {
-        wait_for_all(&site->timeline);
+        (void)wait_for_all(&site->timeline);
         stream = NULL;
     }
     if (place == CC_PLACE_HOST)
-        cc__host_memory_free(backend, &site->memory);
+        cc__host_memory_free(&site->memory, is_settled);
     else
         cc__device_memory_free(backend, place, stream, &site->memory);
     cc__timeline_destroy(&site->timeline);
@@ -188,6 +195,8 @@ static void destroy(cc__data_manager *manager)
         cc__report_free(manager, device, &manager->devices[device].memory, "", "no image uses the pixels any more");
         cc__data_manager_let_go(manager->backend, device, &manager->devices[device]);
     }
+    cc__allocator_release(manager->host_allocator);
+    cc__allocator_release(manager->device_allocator);
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__mappings_destroy(&manager->mappings);

@@ -17,6 +17,7 @@
 
 typedef struct cc__data_manager cc__data_manager;
 typedef struct cc__mapping cc__mapping;
+typedef struct cc__allocator cc__allocator;
 
 /* Zeros, or undefined pixels. No pixel memory yet. OUT_OF_HOST_MEMORY. */
 cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__data_manager **out_manager);
@@ -28,12 +29,18 @@ typedef struct cc__wrapped_memory {
     size_t size_bytes;
     bool undefined;
     bool read_only;
+    bool reused; /* on the host: worth page-locking in place */
     cc_release_fn release;
     void *user_data;
     cc_stream stream; /* on a device: what is queued here comes first */
 } cc__wrapped_memory;
 cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
                                           const cc__wrapped_memory *wrapped, cc__data_manager **out_manager);
+
+/* Where memory that the host, or devices, need from now on comes from; the reference is taken over on success. BUSY
+ * when there is such memory already. */
+cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *function, bool on_host,
+                                         cc__allocator *allocator);
 
 cc__data_manager *cc__data_manager_retain(cc__data_manager *manager);
 void cc__data_manager_release(cc__data_manager *manager); /* accepts NULL */

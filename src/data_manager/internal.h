@@ -40,7 +40,9 @@ struct cc__data_manager {
     int32_t claim_capacity;
     cc__backend *backend; /* NULL until a device is used */
     cc__site host;
-    cc__site *devices; /* backend->device_count of them */
+    cc__site *devices;               /* backend->device_count of them */
+    cc__allocator *host_allocator;   /* for new memory; NULL: whatever the process has */
+    cc__allocator *device_allocator; /* the same */
     bool constant_is_zero;
     bool is_moving_out;       /* an eviction is copying, without the lock; nobody begins to use pixels meanwhile */
     bool has_dirty_residents; /* some have been put behind those that need no copy */

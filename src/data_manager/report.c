@@ -30,16 +30,12 @@ static uint64_t bytes_of(const cc__transfer *transfer, const cc__step *step)
 
 static movement movement_of(const cc__transfer *transfer)
 {
-    const bool is_locked = transfer->manager->host.memory.registration == CC__REGISTRATION_DONE;
-    cc_path_counters *path;
+    _Static_assert((int)CC__PATH_KERNEL == (int)CC_PATH_KERNEL && (int)CC__PATH_STAGED == (int)CC_PATH_STAGED &&
+                       (int)CC__PATH_PLAIN == (int)CC_PATH_PLAIN && CC__PATH_COUNT <= CC_PATH_CAPACITY,
+                   "paths have the numbers that callers know");
     movement moved = {{{0, 0}}};
-    path = &moved.by[is_locked ? CC_PATH_ENGINE : CC_PATH_PLAIN];
-    for (int32_t i = 0; i < transfer->plan->count; ++i) {
-        if (!is_copy_with_host(transfer, &transfer->plan->steps[i]))
-            continue;
-        ++path->copies;
-        path->bytes += bytes_of(transfer, &transfer->plan->steps[i]);
-    }
+    for (int32_t path = 0; path < CC__PATH_COUNT; ++path)
+        moved.by[path] = (cc_path_counters){transfer->moved.boxes[path], transfer->moved.bytes[path]};
     return moved;
 }
 
@@ -182,8 +178,8 @@ void cc__report_transfer(const cc__transfer *transfer, uint64_t began)
     if (transfer->allocates)
         note_memory(manager, CC_TRACE_ALLOCATE, transfer->place, transfer->target.size_bytes, plan->asked_by,
                     "nothing at this place yet");
-    if (transfer->register_tried && !transfer->register_refused)
-        note_memory(manager, CC_TRACE_REGISTER, CC_PLACE_HOST, transfer->registered_bytes, plan->asked_by,
+    if (transfer->locked_bytes > 0)
+        note_memory(manager, CC_TRACE_REGISTER, CC_PLACE_HOST, transfer->locked_bytes, plan->asked_by,
                     "pixels move between it and a device");
     for (int32_t i = 0; i < plan->count; ++i) {
         if ((told & group_of(&plan->steps[i])) != 0)

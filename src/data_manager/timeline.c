@@ -65,6 +65,14 @@ cc_status cc__fence_settle(cc__fence *fence)
     return status;
 }
 
+void cc__fence_defer(cc__fence *fence, cc_stream stream)
+{
+    fence->backend->event_destroy(fence->backend, fence->device, fence->event);
+    fence->event = NULL;
+    fence->stream = stream;
+    fence->stream_id = 0;
+}
+
 cc__fence *cc__fence_retain(cc__fence *fence)
 {
     atomic_fetch_add(&fence->references, 1);

@@ -50,6 +50,9 @@ cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_i
  */
 cc_status cc__fence_settle(cc__fence *fence);
 
+/* Makes one that was to be recorded in a stream of the library's own one that is recorded when somebody waits. */
+void cc__fence_defer(cc__fence *fence, cc_stream stream);
+
 /* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
 bool cc__stream_is_legacy_default(cc_stream stream);
 

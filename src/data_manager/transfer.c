@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "memory/movement.h"
 #include "memory/transfer_streams.h"
 
 #include <string.h>
@@ -103,48 +104,50 @@ static cc_status prepare_step(cc__transfer *transfer, const cc__step *step)
     if (status == CC_OK && step->kind == CC__STEP_COPY) {
         const cc__site *there = cc__data_manager_site(manager, step->source);
         status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &waiter, &lane->waits);
+        if (status == CC_OK && step->source == CC_PLACE_HOST)
+            status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &waiter, &lane->host_waits);
         if (status == CC_OK)
             status = touch(transfer, index, step->source, CC__USE_READ, &step->box);
     }
     return status;
 }
 
-/* Bytes that go through the host's memory, which is then worth page-locking or not. */
-static void decide_registration(cc__transfer *transfer)
-{
-    cc__data_manager *manager = transfer->manager;
-    cc__place_memory host = manager->host.memory;
-    size_t moving_bytes = 0;
-    for (int32_t i = 0; i < transfer->plan->count; ++i) {
-        const cc__step *step = &transfer->plan->steps[i];
-        if (step->kind == CC__STEP_COPY && (transfer->place == CC_PLACE_HOST || step->source == CC_PLACE_HOST))
-            moving_bytes += (size_t)(cc__box_pixels(&step->box) * manager->layout.pixel_bytes);
-    }
-    if (transfer->place == CC_PLACE_HOST && transfer->allocates)
-        host.size_bytes = (size_t)manager->layout.extent_bytes;
-    if (moving_bytes == 0 || !cc__host_memory_is_worth_registering(&host, moving_bytes))
-        return;
-    transfer->registers_host = true;
-    transfer->registered = host.pixels;
-    transfer->registered_bytes = host.size_bytes;
-    manager->host.memory.registration = CC__REGISTRATION_UNDER_WAY;
-}
-
 static void discard(cc__transfer *transfer)
 {
     cc__data_manager *manager = transfer->manager;
-    if (transfer->registers_host)
-        manager->host.memory.registration = CC__REGISTRATION_NONE;
     for (int32_t i = 0; i < transfer->touch_count; ++i)
         cc__timeline_unreserve(&cc__data_manager_site(manager, transfer->touches[i].place)->timeline);
     for (int32_t i = 0; i < transfer->lane_count; ++i) {
         cc__fences_destroy(&transfer->lanes[i].waits);
+        cc__fences_destroy(&transfer->lanes[i].host_waits);
         cc__fence_release(transfer->lanes[i].done);
     }
     cc__fences_destroy(&transfer->host_waits);
-    cc__free(transfer->lanes);
-    cc__free(transfer->touches);
+    if (transfer->lanes != transfer->inline_lanes)
+        cc__free(transfer->lanes);
+    if (transfer->touches != transfer->inline_touches)
+        cc__free(transfer->touches);
+    if (transfer->works != transfer->inline_works)
+        cc__free(transfer->works);
+    cc__allocator_release(transfer->allocator);
     unclaim(transfer);
+}
+
+/* Room for the lanes, touches and works of so many steps. */
+static cc_status make_room(cc__transfer *transfer, int32_t step_count)
+{
+    const size_t count = (size_t)step_count;
+    transfer->lanes = transfer->inline_lanes;
+    transfer->touches = transfer->inline_touches;
+    transfer->works = transfer->inline_works;
+    if (step_count <= CC__TRANSFER_INLINE_STEPS)
+        return CC_OK;
+    transfer->lanes = cc__allocate((count + 1) * sizeof *transfer->lanes);
+    transfer->touches = cc__allocate((count + 1) * 2 * sizeof *transfer->touches);
+    transfer->works = cc__allocate(count * sizeof *transfer->works);
+    if (transfer->lanes == NULL || transfer->touches == NULL || transfer->works == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__transfer_prepare: no memory for %d steps", (int)step_count);
+    return CC_OK;
 }
 
 cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager, const cc__plan *plan,
@@ -167,10 +170,9 @@ cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager
     if (status != CC_OK)
         return status;
 
-    transfer->lanes = cc__allocate(((size_t)plan->count + 1) * sizeof *transfer->lanes);
-    transfer->touches = cc__allocate(((size_t)plan->count + 1) * 2 * sizeof *transfer->touches);
-    if (transfer->lanes == NULL || transfer->touches == NULL)
-        status = cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__transfer_prepare: no memory for %d steps", plan->count);
+    transfer->allocator =
+        cc__allocator_retain(place == CC_PLACE_HOST ? manager->host_allocator : manager->device_allocator);
+    status = make_room(transfer, plan->count);
     /* Whoever uses new device memory first must come after its allocation, in whatever stream. */
     if (status == CC_OK && transfer->allocates && place != CC_PLACE_HOST)
         status = touch(transfer, lane_of(transfer, place), place, CC__USE_WRITE, &manager->whole);
@@ -178,9 +180,7 @@ cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager
         status = prepare_step(transfer, &plan->steps[i]);
     for (int32_t i = 0; status == CC_OK && i < transfer->lane_count; ++i)
         status = cc__fence_create(manager->backend, transfer->lanes[i].device, &transfer->lanes[i].done);
-    if (status == CC_OK)
-        decide_registration(transfer);
-    else
+    if (status != CC_OK)
         discard(transfer);
     return status;
 }
@@ -189,8 +189,9 @@ static cc_status allocate_target(cc__transfer *transfer)
 {
     const cc__layout *layout = &transfer->manager->layout;
     if (transfer->place == CC_PLACE_HOST)
-        return cc__host_memory_allocate(layout, &transfer->target);
-    return cc__eviction_allocate(transfer->manager, transfer->place, transfer->lanes[0].stream, &transfer->target);
+        return cc__host_memory_allocate(layout, transfer->allocator, &transfer->target);
+    return cc__eviction_allocate(transfer->manager, transfer->place, transfer->lanes[0].stream, transfer->allocator,
+                                 &transfer->target);
 }
 
 static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_place place)
@@ -201,21 +202,58 @@ static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_plac
     return &transfer->target;
 }
 
-static cc_status run_copy(cc__transfer *transfer, const cc__lane *lane, const cc__step *step)
+static cc__copy copy_of(const cc__transfer *transfer, const cc__step *step)
 {
     cc__copy work = {.pixel_bytes = transfer->manager->layout.pixel_bytes};
     work.destination = cc__place_memory_span(&transfer->target, &step->box);
     work.source = cc__place_memory_span(memory_read(transfer, step->source), &step->box);
     memcpy(work.size, step->box.size, sizeof work.size);
+    return work;
+}
+
+/* Between devices. */
+static cc_status run_copy(cc__transfer *transfer, const cc__lane *lane, const cc__step *step)
+{
+    const cc__copy work = copy_of(transfer, step);
     return transfer->backend->copy(transfer->backend, lane->device, lane->stream, &work);
+}
+
+/* Between the host and the lane's device: all boxes at once. */
+static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *works, int32_t count)
+{
+    const bool is_up = transfer->place != CC_PLACE_HOST;
+    const cc__place_memory *host = is_up ? memory_read(transfer, CC_PLACE_HOST) : &transfer->target;
+    cc__movement movement = {.backend = transfer->backend,
+                             .device = lane->device,
+                             .stream = lane->stream,
+                             .host = is_up ? CC__SIDE_SOURCE : CC__SIDE_DESTINATION,
+                             .bytes = host->pixels,
+                             .memory = host->host,
+                             .works = works,
+                             .count = count};
+    cc_status status = cc__movement_prepare(&movement);
+    if (status != CC_OK)
+        return status;
+    /* Waiting in the stream is not enough where the CPU reads the pixels. */
+    if (is_up && movement.staged.count > 0)
+        status = cc__fences_synchronize(&lane->host_waits);
+    lane->started = true;
+    if (status == CC_OK)
+        status = cc__movement_run(&movement);
+    lane->has_read_host = is_up && movement.is_over_on_host;
+    lane->is_settled = !is_up && movement.is_over_on_host;
+    cc__tally_join(&transfer->moved, &movement.tally);
+    transfer->locked_bytes += movement.locked_bytes;
+    cc__movement_end(&movement);
+    return status;
 }
 
 static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc__step *step)
 {
     const cc__data_manager *manager = transfer->manager;
     const bool is_zero = step->kind == CC__STEP_ZERO || manager->constant_is_zero;
-    if (lane == NULL && transfer->allocates && is_zero)
-        return CC_OK; /* new host pages are zero already, and stay untouched */
+    if (lane == NULL && transfer->allocates && is_zero && transfer->target.host->is_zero)
+        return CC_OK; /* new pages are zero already, and stay untouched */
     cc__fill work = {.pixel_bytes = manager->layout.pixel_bytes};
     work.destination = cc__place_memory_span(&transfer->target, &step->box);
     memcpy(work.size, step->box.size, sizeof work.size);
@@ -229,68 +267,86 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
 
 static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
 {
+    cc__copy *works = transfer->works + transfer->work_count;
+    int32_t count = 0;
     cc_status status = cc__fences_wait_in_stream(&lane->waits, transfer->backend, lane->device, lane->stream);
     for (int32_t i = 0; status == CC_OK && i < transfer->plan->count; ++i) {
         const cc__step *step = &transfer->plan->steps[i];
-        if (transfer->place == CC_PLACE_HOST && (step->kind != CC__STEP_COPY || step->source != lane->device))
+        const bool copies = step->kind == CC__STEP_COPY;
+        if (transfer->place == CC_PLACE_HOST && (!copies || step->source != lane->device))
             continue;
+        if (copies && (transfer->place == CC_PLACE_HOST || step->source == CC_PLACE_HOST)) {
+            works[count++] = copy_of(transfer, step);
+            continue;
+        }
         lane->started = true;
-        status = step->kind == CC__STEP_COPY ? run_copy(transfer, lane, step) : run_fill(transfer, lane, step);
+        status = copies ? run_copy(transfer, lane, step) : run_fill(transfer, lane, step);
     }
-    if (status == CC_OK)
+    transfer->work_count += count;
+    if (status == CC_OK && count > 0)
+        status = run_movement(transfer, lane, works, count);
+    if (status == CC_OK && !lane->is_settled)
         status = cc__fence_record(lane->done, lane->stream, 0);
     return status;
+}
+
+static cc__traffic traffic_of(const cc__transfer *transfer)
+{
+    if (transfer->place == CC_PLACE_HOST)
+        return CC__TRAFFIC_DOWN;
+    for (int32_t i = 0; i < transfer->plan->count; ++i)
+        if (transfer->plan->steps[i].kind == CC__STEP_COPY && transfer->plan->steps[i].source == CC_PLACE_HOST)
+            return CC__TRAFFIC_UP;
+    return CC__TRAFFIC_OTHER;
+}
+
+/*
+ * Nothing of a failed transfer is to be under way any more, and new memory goes. Where that cannot be had, host memory
+ * stays, since copies may still write to it.
+ */
+static void undo(cc__transfer *transfer)
+{
+    cc__backend *backend = transfer->backend;
+    for (int32_t i = 0; i < transfer->lane_count; ++i) {
+        cc__lane *lane = &transfer->lanes[i];
+        lane->is_stranded = lane->started && backend->stream_synchronize(backend, lane->device, lane->stream) != CC_OK;
+        transfer->keeps_memory = transfer->keeps_memory || lane->is_stranded;
+    }
+    if (transfer->allocates && transfer->place != CC_PLACE_HOST)
+        cc__device_memory_free(backend, transfer->place, transfer->lanes[0].stream, &transfer->target);
+    else if (transfer->allocates && !transfer->keeps_memory)
+        cc__host_memory_free(&transfer->target, true);
 }
 
 cc_status cc__transfer_run(cc__transfer *transfer)
 {
     const cc__plan *plan = transfer->plan;
     cc__backend *backend = transfer->backend;
+    const cc__traffic traffic = traffic_of(transfer);
     cc_status status = CC_OK;
 
     for (int32_t i = 0; status == CC_OK && i < transfer->lane_count; ++i)
-        status = cc__transfer_stream_get(backend, transfer->lanes[i].device, &transfer->lanes[i].stream);
+        status = cc__transfer_stream_get_for(backend, transfer->lanes[i].device, traffic, &transfer->lanes[i].stream);
     if (status == CC_OK && transfer->allocates)
         status = allocate_target(transfer);
     if (status != CC_OK)
         return status;
 
-    if (transfer->registers_host) {
-        if (transfer->registered == NULL)
-            transfer->registered = transfer->target.pixels;
-        /* A refusal costs speed only: the copies work on pageable memory too. */
-        cc__error_state before;
-        transfer->register_tried = true;
-        cc__error_save(&before);
-        transfer->register_refused =
-            backend->host_register(backend, transfer->registered, transfer->registered_bytes) != CC_OK;
-        cc__error_restore(&before);
-    }
     for (int32_t i = 0; status == CC_OK && i < transfer->lane_count; ++i)
         status = run_lane(transfer, &transfer->lanes[i]);
-
     if (status == CC_OK)
         status = cc__fences_synchronize(&transfer->host_waits);
     for (int32_t i = 0; status == CC_OK && transfer->place == CC_PLACE_HOST && i < plan->count; ++i)
         if (plan->steps[i].kind != CC__STEP_COPY)
             status = run_fill(transfer, NULL, &plan->steps[i]);
-    for (int32_t i = 0; status == CC_OK && transfer->synchronizes && i < transfer->lane_count; ++i)
-        status = backend->event_synchronize(backend, transfer->lanes[i].device, transfer->lanes[i].done->event);
-    if (status == CC_OK)
-        return CC_OK;
-
-    for (int32_t i = 0; i < transfer->lane_count; ++i)
-        if (transfer->lanes[i].started)
-            (void)backend->stream_synchronize(backend, transfer->lanes[i].device, transfer->lanes[i].stream);
-    if (transfer->allocates) {
-        if (transfer->place == CC_PLACE_HOST) {
-            if (transfer->registers_host && !transfer->register_refused)
-                transfer->target.registration = CC__REGISTRATION_DONE;
-            cc__host_memory_free(backend, &transfer->target);
-        } else {
-            cc__device_memory_free(backend, transfer->place, transfer->lanes[0].stream, &transfer->target);
-        }
+    for (int32_t i = 0; status == CC_OK && transfer->synchronizes && i < transfer->lane_count; ++i) {
+        cc__lane *lane = &transfer->lanes[i];
+        if (!lane->is_settled)
+            status = backend->event_synchronize(backend, lane->device, lane->done->event);
+        lane->is_settled = status == CC_OK;
     }
+    if (status != CC_OK)
+        undo(transfer);
     return status;
 }
 
@@ -343,41 +399,59 @@ static cc_status make_valid(cc__transfer *transfer)
     return status;
 }
 
+/* For others to wait for, if it is not over. */
+static void note(cc__transfer *transfer, const cc__touch *use)
+{
+    cc__timeline *timeline = &cc__data_manager_site(transfer->manager, use->place)->timeline;
+    const cc__lane *lane = &transfer->lanes[use->lane];
+    const bool is_over = lane->is_settled || (use->place == CC_PLACE_HOST && lane->has_read_host);
+    if (use->use == CC__USE_READ && is_over)
+        cc__timeline_unreserve(timeline);
+    else
+        cc__timeline_add(timeline, &use->box, use->use, lane->done);
+}
+
+/* What may still be under way of a failed transfer, others wait for; the library's streams are there to be asked. */
+static void note_stranded(cc__transfer *transfer)
+{
+    for (int32_t i = 0; i < transfer->lane_count; ++i)
+        if (transfer->lanes[i].is_stranded)
+            cc__fence_defer(transfer->lanes[i].done, transfer->lanes[i].stream);
+    for (int32_t i = 0; i < transfer->touch_count; ++i) {
+        const cc__touch *use = &transfer->touches[i];
+        const cc__lane *lane = &transfer->lanes[use->lane];
+        cc__timeline *timeline = &cc__data_manager_site(transfer->manager, use->place)->timeline;
+        if (lane->is_stranded)
+            cc__timeline_add(timeline, &use->box, use->use, lane->done);
+        else
+            cc__timeline_unreserve(timeline);
+    }
+    transfer->touch_count = 0;
+    if (transfer->allocates && transfer->place == CC_PLACE_HOST)
+        transfer->manager->host.memory = transfer->target;
+}
+
 cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status)
 {
     cc__data_manager *manager = transfer->manager;
     cc_status status = run_status;
 
-    /* Host memory that was there before stays page-locked, also when a copy failed. */
-    if (transfer->registers_host &&
-        (run_status == CC_OK || !(transfer->allocates && transfer->place == CC_PLACE_HOST))) {
-        if (transfer->register_tried) {
-            manager->host.memory.registration =
-                transfer->register_refused ? CC__REGISTRATION_REFUSED : CC__REGISTRATION_DONE;
-            transfer->registers_host = false;
-        }
-    }
     if (run_status == CC_OK) {
-        cc__place_memory *memory = &cc__data_manager_site(manager, transfer->place)->memory;
-        if (transfer->allocates) {
-            transfer->target.registration = memory->registration;
-            *memory = transfer->target;
-            if (transfer->place != CC_PLACE_HOST)
-                cc__residents_add(&manager->devices[transfer->place].resident, manager, transfer->place,
-                                  manager->priority);
-        }
+        if (transfer->allocates)
+            cc__data_manager_site(manager, transfer->place)->memory = transfer->target;
+        if (transfer->allocates && transfer->place != CC_PLACE_HOST)
+            cc__residents_add(&manager->devices[transfer->place].resident, manager, transfer->place, manager->priority);
         for (int32_t i = 0; i < transfer->lane_count; ++i)
-            transfer->lanes[i].done->is_complete = transfer->synchronizes;
-        for (int32_t i = 0; i < transfer->touch_count; ++i) {
-            const cc__touch *use = &transfer->touches[i];
-            cc__timeline_add(&cc__data_manager_site(manager, use->place)->timeline, &use->box, use->use,
-                             transfer->lanes[use->lane].done);
-        }
+            transfer->lanes[i].done->is_complete = transfer->lanes[i].is_settled;
+        for (int32_t i = 0; i < transfer->touch_count; ++i)
+            note(transfer, &transfer->touches[i]);
         transfer->touch_count = 0;
         count(transfer);
         status = make_valid(transfer);
         cc__eviction_reconsider(manager);
     }
+    if (run_status != CC_OK && transfer->keeps_memory)
+        note_stranded(transfer);
     discard(transfer);
     return status;
 }

@@ -139,7 +139,7 @@ cc_status cc_image_set_device(cc_image *image, int32_t device)
 static cc_status check_wrap_params(const char *function, const cc_image *image, const cc_wrap_params *params,
                                    cc__layout *out_layout)
 {
-    const uint32_t known_flags = CC_WRAP_BORROWED | CC_WRAP_READ_ONLY | CC_WRAP_UNINITIALIZED;
+    const uint32_t known_flags = CC_WRAP_BORROWED | CC_WRAP_READ_ONLY | CC_WRAP_UNINITIALIZED | CC_WRAP_REUSED;
     bool has_strides = false;
     for (int32_t axis = 0; axis < image->dimension; ++axis)
         has_strides = has_strides || params->strides_bytes[axis] != 0;
@@ -202,6 +202,7 @@ static cc_status wrap(const char *function, cc_image *image, const cc_wrap_param
     wrapped.size_bytes = known.size_bytes;
     wrapped.undefined = (known.flags & CC_WRAP_UNINITIALIZED) != 0;
     wrapped.read_only = (known.flags & CC_WRAP_READ_ONLY) != 0;
+    wrapped.reused = (known.flags & CC_WRAP_REUSED) != 0;
     wrapped.release = known.release;
     wrapped.user_data = known.user_data;
     status = cc__data_manager_create_wrapped(function, &layout, &wrapped, &manager);

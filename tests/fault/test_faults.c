@@ -234,9 +234,8 @@ static fault_set can_do_without(const program_kind *kind, const program_step *st
     case STEP_RESIZE:
     case STEP_WRAP_HOST:
     case STEP_WRAP_DEVICE:
-    case STEP_RELEASE:
-        return always | letting_go;
     case STEP_EVICT:
+    case STEP_RELEASE:
         return always | letting_go;
     case STEP_FILL:
     case STEP_RESCALE:

@@ -14,7 +14,7 @@
 
 #define HANGS_AFTER_SECONDS 60
 #define SIZE 64
-#define PIXELS (SIZE * SIZE)
+#define PIXELS ((size_t)SIZE * SIZE)
 
 static atomic_int failures;
 

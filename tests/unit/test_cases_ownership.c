@@ -181,6 +181,8 @@ START_TEST(t12_a_loop_leaves_nothing_behind)
     }
     ck_assert_int_eq(calls_of(FAULTY_ALLOCATE), LOOPS);
     ck_assert_int_eq(calls_of(FAULTY_FREE), LOOPS);
+    /* What is kept for reuse does not grow with the loop, and can be given back. */
+    cc_host_trim(0);
     ck_assert_int_eq(calls_of(FAULTY_EVENT_CREATE), calls_of(FAULTY_EVENT_DESTROY));
     if (fixture_is_emulated())
         ck_assert_int_eq(cc__emulated_count_live(fixture_inner).allocations, 0);

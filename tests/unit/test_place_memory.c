@@ -1,6 +1,7 @@
 /* The memory that pixels have at one place: whose it is, and who frees it. */
 #include "backend/emulated.h"
 #include "base/allocate.h"
+#include "memory/host_pool.h"
 #include "memory/place_memory.h"
 #include "support/dense_work.h"
 #include "support/expect.h"
@@ -26,6 +27,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     cc__allocate_set_hook(NULL);
+    cc__host_pool_trim(0);
     ck_assert_int_eq(cc__emulated_count_live(emulated).allocations, 0);
     ck_assert_int_eq(cc__emulated_count_live(emulated).registrations, 0);
     faulty_backend_destroy(backend);
@@ -45,37 +47,54 @@ START_TEST(host_memory_is_zero_and_freed)
 {
     const cc__layout layout = layout_of(5, 4, 3);
     cc__place_memory memory = {0};
-    ck_assert_int_eq(cc__host_memory_allocate(&layout, &memory), CC_OK);
+    ck_assert_int_eq(cc__host_memory_allocate(&layout, NULL, &memory), CC_OK);
     ck_assert_uint_eq(memory.size_bytes, 5 * 4 * 3 * 12);
     ck_assert(bytes_are(memory.pixels, 0, memory.size_bytes));
     ck_assert_int_eq(memory.stride[0], 12);
     ck_assert_int_eq(memory.stride[1], 60);
     ck_assert_int_eq(memory.stride[2], 240);
     ck_assert(!memory.is_wrapped);
-    ck_assert_int_eq(memory.registration, CC__REGISTRATION_NONE);
-    ck_assert_int_eq(cc__allocations_live(), live_before + 1);
-    /* No backend is needed for what was never registered. */
-    cc__host_memory_free(NULL, &memory);
+    ck_assert(memory.host->is_zero);
+    ck_assert_ptr_eq(memory.host->bytes, memory.pixels);
+    ck_assert_uint_eq(cc__place_memory_locked_bytes(&memory), 0);
+    /* The pages, and what is known of them. */
+    ck_assert_int_eq(cc__allocations_live(), live_before + 2);
+    cc__host_memory_free(&memory, true);
     ck_assert_ptr_null(memory.pixels);
+    ck_assert_ptr_null(memory.host);
     ck_assert_int_eq(cc__allocations_live(), live_before);
-    cc__host_memory_free(NULL, &memory);
+    cc__host_memory_free(&memory, true);
 }
 END_TEST
 
-START_TEST(registered_host_memory_is_unregistered_first)
+START_TEST(locked_host_memory_is_unlocked_first_or_kept)
 {
     const cc__layout layout = layout_of(64, 64, 64);
     cc__place_memory memory = {0};
-    ck_assert_int_eq(cc__host_memory_allocate(&layout, &memory), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, memory.pixels, memory.size_bytes), CC_OK);
-    memory.registration = CC__REGISTRATION_DONE;
-    cc__host_memory_free(backend, &memory);
+    ck_assert_int_eq(cc__host_memory_allocate(&layout, NULL, &memory), CC_OK);
+    cc__host_memory_lock(memory.host, backend, (cc__range){0, memory.size_bytes});
+    ck_assert_uint_ge(cc__place_memory_locked_bytes(&memory), memory.size_bytes);
+    /* A copy may still write to it: the next image does not get it. */
+    cc__host_memory_free(&memory, false);
+    ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 0);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 0);
+    ck_assert_int_eq(cc__host_memory_allocate(&layout, NULL, &memory), CC_OK);
+    ck_assert(memory.host->is_zero);
+    cc__host_memory_free(&memory, true);
+    cc__host_pool_trim(0);
     ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 1);
 
-    ck_assert_int_eq(cc__host_memory_allocate(&layout, &memory), CC_OK);
-    memory.registration = CC__REGISTRATION_REFUSED;
-    cc__host_memory_free(backend, &memory);
+    ck_assert_int_eq(cc__host_memory_allocate(&layout, NULL, &memory), CC_OK);
+    cc__host_memory_lock(memory.host, backend, (cc__range){0, memory.size_bytes});
+    cc__host_memory_free(&memory, true);
     ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 1);
+    ck_assert_uint_eq(cc__host_pool_bytes(), (size_t)layout.extent_bytes);
+    ck_assert_int_eq(cc__host_memory_allocate(&layout, NULL, &memory), CC_OK);
+    ck_assert(!memory.host->is_zero);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 0);
+    cc__host_memory_free(&memory, false);
+    cc__host_pool_trim(0);
+    ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 2);
 }
 END_TEST
 
@@ -85,7 +104,7 @@ START_TEST(device_memory_is_allocated_and_freed_in_stream_order)
     cc__place_memory memory = {0};
     cc_stream stream = NULL;
     ck_assert_int_eq(backend->stream_create(backend, 0, &stream), CC_OK);
-    ck_assert_int_eq(cc__device_memory_allocate(backend, 0, stream, &layout, &memory), CC_OK);
+    ck_assert_int_eq(cc__device_memory_allocate(backend, 0, stream, &layout, NULL, &memory), CC_OK);
     ck_assert_uint_eq(memory.size_bytes, 720);
     ck_assert_int_eq(memory.stride[2], 240);
     ck_assert_int_eq(cc__emulated_count_live(emulated).allocated_bytes, 720);
@@ -104,7 +123,7 @@ START_TEST(wrapped_memory_is_left_alone)
     unsigned char bytes[16];
     cc__place_memory memory = {.pixels = bytes, .size_bytes = sizeof bytes, .is_wrapped = true};
     memset(bytes, 7, sizeof bytes);
-    cc__host_memory_free(backend, &memory);
+    cc__host_memory_free(&memory, true);
     ck_assert_ptr_null(memory.pixels);
     memory = (cc__place_memory){.pixels = bytes, .size_bytes = sizeof bytes, .is_wrapped = true};
     cc__device_memory_free(backend, 0, NULL, &memory);
@@ -119,12 +138,15 @@ START_TEST(without_memory_nothing_changes)
     const cc__layout layout = layout_of(64, 64, 64);
     unsigned char byte = 0;
     cc__place_memory memory = {.pixels = &byte};
-    expect_allocations_to_fail_from(1);
-    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__host_memory_allocate(&layout, &memory));
+    for (long nth = 1; nth <= 2; ++nth) {
+        expect_allocations_to_fail_from(nth);
+        expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__host_memory_allocate(&layout, NULL, &memory));
+    }
     cc__allocate_set_hook(NULL);
     ck_assert_ptr_eq(memory.pixels, &byte);
     cc__emulated_set_memory_limit(emulated, MIB);
-    expect_passed_on(CC_ERROR_OUT_OF_DEVICE_MEMORY, cc__device_memory_allocate(backend, 0, NULL, &layout, &memory));
+    expect_passed_on(CC_ERROR_OUT_OF_DEVICE_MEMORY,
+                     cc__device_memory_allocate(backend, 0, NULL, &layout, NULL, &memory));
     ck_assert_ptr_eq(memory.pixels, &byte);
 }
 END_TEST
@@ -133,8 +155,9 @@ START_TEST(more_than_an_address_space_is_not_to_be_had)
 {
     const cc__layout layout = {.extent_bytes = INT64_MAX};
     cc__place_memory memory = {0};
-    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__host_memory_allocate(&layout, &memory));
-    expect_passed_on(CC_ERROR_OUT_OF_DEVICE_MEMORY, cc__device_memory_allocate(backend, 0, NULL, &layout, &memory));
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__host_memory_allocate(&layout, NULL, &memory));
+    expect_passed_on(CC_ERROR_OUT_OF_DEVICE_MEMORY,
+                     cc__device_memory_allocate(backend, 0, NULL, &layout, NULL, &memory));
     ck_assert_ptr_null(memory.pixels);
 }
 END_TEST
@@ -159,24 +182,21 @@ START_TEST(a_span_far_into_a_large_image)
 }
 END_TEST
 
-START_TEST(page_locking_must_pay)
+START_TEST(wrapped_memory_that_is_used_again_can_be_locked)
 {
-    cc__place_memory memory = {.size_bytes = MIB};
-    ck_assert(cc__host_memory_is_worth_registering(&memory, MIB));
-    ck_assert(cc__host_memory_is_worth_registering(&memory, MIB / 4));
-    ck_assert(!cc__host_memory_is_worth_registering(&memory, MIB / 4 - 1));
-    memory.size_bytes = MIB - 1;
-    ck_assert(!cc__host_memory_is_worth_registering(&memory, MIB));
-    memory.size_bytes = 100 * MIB;
-    ck_assert(!cc__host_memory_is_worth_registering(&memory, 4));
-    ck_assert(cc__host_memory_is_worth_registering(&memory, 25 * MIB));
-    memory.is_wrapped = true;
-    ck_assert(!cc__host_memory_is_worth_registering(&memory, 100 * MIB));
-    memory.is_wrapped = false;
-    for (int32_t registration = CC__REGISTRATION_UNDER_WAY; registration <= CC__REGISTRATION_REFUSED; ++registration) {
-        memory.registration = (cc__registration)registration;
-        ck_assert(!cc__host_memory_is_worth_registering(&memory, 100 * MIB));
-    }
+    unsigned char *bytes = cc__pages_allocate(2 * MIB);
+    cc__place_memory memory = {.pixels = bytes + 100, .size_bytes = 2 * MIB - 200, .is_wrapped = true};
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_int_eq(cc__host_memory_make_lockable(&memory), CC_OK);
+    cc__host_memory_lock(memory.host, backend, (cc__range){0, memory.size_bytes});
+    /* Its first and last page may hold somebody else's data. */
+    ck_assert_uint_eq(cc__place_memory_locked_bytes(&memory), 2 * MIB - 2 * 4096);
+    bytes[100] = 7;
+    cc__host_memory_free(&memory, true);
+    ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 1);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 0);
+    ck_assert_int_eq(bytes[100], 7);
+    cc__pages_free(bytes, 2 * MIB);
 }
 END_TEST
 
@@ -186,14 +206,14 @@ int main(void)
     TCase *tcase = tcase_create("place_memory");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, host_memory_is_zero_and_freed);
-    tcase_add_test(tcase, registered_host_memory_is_unregistered_first);
+    tcase_add_test(tcase, locked_host_memory_is_unlocked_first_or_kept);
     tcase_add_test(tcase, device_memory_is_allocated_and_freed_in_stream_order);
     tcase_add_test(tcase, wrapped_memory_is_left_alone);
     tcase_add_test(tcase, without_memory_nothing_changes);
     tcase_add_test(tcase, more_than_an_address_space_is_not_to_be_had);
     tcase_add_test(tcase, a_span_starts_at_the_first_pixel_of_its_box);
     tcase_add_test(tcase, a_span_far_into_a_large_image);
-    tcase_add_test(tcase, page_locking_must_pay);
+    tcase_add_test(tcase, wrapped_memory_that_is_used_again_can_be_locked);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -16,7 +16,7 @@
 #define RACES 25
 #define SIZE_I 32
 #define SIZE_J 16
-#define PIXELS (SIZE_I * SIZE_J)
+#define PIXELS ((size_t)SIZE_I * SIZE_J)
 
 /* What the threads of a test share. They count what is wrong; Check's own assertions are for the main thread. */
 typedef struct shared_image {
@@ -283,17 +283,19 @@ START_TEST(a_writer_excludes_readers_and_writers)
     uniform_write_on_host(shared.image, 5);
     fixture_ok(cc_image_map_host(shared.image, NULL, CC_ACCESS_READ_WRITE, &pixels));
     run_team(&shared, THREADS, write_or_look);
-    ck_assert_int_eq(atomic_load(&shared.busy), THREADS * ROUNDS);
+    ck_assert_int_eq(atomic_load(&shared.busy), (int64_t)THREADS * ROUNDS);
     fixture_ok(cc_image_unmap_host(shared.image, pixels));
     uniform_expect_on_host(shared.image, 5);
     cc_image_release(shared.image);
 }
 END_TEST
 
+#define ROWS_PIXELS ((size_t)2 * SIZE_I)
+
 /* Each member owns two rows; even members write them on the host, odd ones on the device. */
 static void write_own_rows(shared_image *shared, int member)
 {
-    const cc_region rows = {.index = {0, 2 * member}, .size = {SIZE_I, 2}};
+    const cc_region rows = {.index = {0, INT64_C(2) * member}, .size = {SIZE_I, 2}};
     for (int round = 0; round < ROUNDS; ++round) {
         if (member % 2 == 0 || fixture_device_count() == 0)
             write_on_host(shared, &rows, (float)(100 * member + round));
@@ -310,7 +312,7 @@ START_TEST(writers_of_disjoint_rows_do_not_meet)
     ck_assert_int_eq(atomic_load(&shared.busy), 0);
     fixture_ok(cc_image_map_host(shared.image, NULL, CC_ACCESS_READ, &pixels));
     for (int member = 0; member < THREADS; ++member)
-        note_pixels(&shared, (const float *)pixels + 2 * SIZE_I * member, 2 * SIZE_I,
+        note_pixels(&shared, (const float *)pixels + ROWS_PIXELS * (size_t)member, ROWS_PIXELS,
                     (float)(100 * member + ROUNDS - 1));
     ck_assert_int_eq(atomic_load(&shared.wrong), 0);
     fixture_ok(cc_image_unmap_host(shared.image, pixels));

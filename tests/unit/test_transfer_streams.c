@@ -54,6 +54,20 @@ START_TEST(each_device_has_its_own_in_turn)
 }
 END_TEST
 
+START_TEST(traffic_of_each_kind_has_its_own)
+{
+    cc_stream seen[CC__TRAFFIC_COUNT * IN_TURN];
+    for (int32_t i = 0; i < CC__TRAFFIC_COUNT * IN_TURN; ++i) {
+        const cc__traffic traffic = (cc__traffic)(i % CC__TRAFFIC_COUNT);
+        ck_assert_int_eq(cc__transfer_stream_get_for(backend, 1, traffic, &seen[i]), CC_OK);
+        for (int32_t other = 0; other < i; ++other)
+            ck_assert_ptr_ne(seen[other], seen[i]);
+    }
+    ck_assert_int_eq(cc__emulated_count_live(emulated).streams, CC__TRAFFIC_COUNT * IN_TURN);
+    ck_assert_ptr_eq(must_get(1), seen[CC__TRAFFIC_OTHER]);
+}
+END_TEST
+
 START_TEST(a_stream_that_is_not_used_is_not_made)
 {
     ck_assert_int_eq(cc__emulated_count_live(emulated).streams, 0);
@@ -143,6 +157,7 @@ int main(void)
     TCase *tcase = tcase_create("transfer_streams");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, each_device_has_its_own_in_turn);
+    tcase_add_test(tcase, traffic_of_each_kind_has_its_own);
     tcase_add_test(tcase, a_stream_that_is_not_used_is_not_made);
     tcase_add_test(tcase, one_that_cannot_be_made_is_made_the_next_time);
     tcase_add_test(tcase, a_reset_waits_for_what_is_queued);

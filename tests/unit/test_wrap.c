@@ -215,8 +215,8 @@ START_TEST(bad_params_are_refused_by_name)
     expect_failure(CC_ERROR_INVALID_ARGUMENT, "params", cc_image_wrap_host(image, NULL));
     params.struct_size = 0;
     expect_refused(CC_ERROR_INVALID_ARGUMENT, "struct_size = 0");
-    params.flags = 8;
-    expect_refused(CC_ERROR_INVALID_ARGUMENT, "flags = 0x8");
+    params.flags = 16;
+    expect_refused(CC_ERROR_INVALID_ARGUMENT, "flags = 0x10");
     params.flags = CC_WRAP_READ_ONLY | CC_WRAP_UNINITIALIZED;
     expect_refused(CC_ERROR_INVALID_ARGUMENT, "flags");
     params.release = NULL;

@@ -1,0 +1,74 @@
+#include "memory/crew.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+int32_t cc__crew_cores;
+
+static int32_t count_cores(void)
+{
+    if (cc__crew_cores > 0)
+        return cc__crew_cores;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > CC__CREW_MOST ? CC__CREW_MOST : (int32_t)online;
+}
+
+int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most)
+{
+    const int32_t cores = count_cores();
+    const size_t wanted = bytes / bytes_each;
+    if (most > cores)
+        most = cores;
+    if (most > CC__CREW_MOST)
+        most = CC__CREW_MOST;
+    if (wanted < (size_t)most)
+        most = (int32_t)wanted;
+    return most > 1 ? most : 1;
+}
+
+typedef struct member {
+    pthread_t thread;
+    cc__crew_work work;
+    void *context;
+} member;
+
+static void *start(void *argument)
+{
+    const member *self = argument;
+    self->work(self->context);
+    return NULL;
+}
+
+/* What a fault in the thread itself raises cannot wait. */
+static void block_signals(sigset_t *out_before)
+{
+    sigset_t blocked;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, out_before);
+}
+
+void cc__crew_run(int32_t size, cc__crew_work work, void *context)
+{
+    member members[CC__CREW_MOST - 1];
+    int32_t started = 0;
+    if (size > 1) {
+        sigset_t before;
+        block_signals(&before);
+        while (started < size - 1 && started < CC__CREW_MOST - 1) {
+            members[started].work = work;
+            members[started].context = context;
+            if (pthread_create(&members[started].thread, NULL, start, &members[started]) != 0)
+                break;
+            ++started;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    work(context);
+    for (int32_t i = 0; i < started; ++i)
+        pthread_join(members[i].thread, NULL);
+}

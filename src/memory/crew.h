@@ -1,0 +1,25 @@
+/* Threads that share one piece of work, and are gone when it is done. */
+#ifndef CC_MEMORY_CREW_H
+#define CC_MEMORY_CREW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most threads that work together. */
+#define CC__CREW_MOST 16
+
+/* For tests: how many cores to believe in; 0 (the default) asks the system. */
+extern int32_t cc__crew_cores;
+
+/* How many threads pay for this many bytes: one for each `bytes_each`, no more than `most` or than there are cores. */
+int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
+
+/*
+ * Calls `work` in up to `size` threads at once, one of them the caller's, and returns when all have come back. `work`
+ * takes its share from `context` until nothing is left, so that it does not matter how many there are: when the system
+ * gives no more threads, fewer do it. Signals are for the caller's threads: ours take none.
+ */
+typedef void (*cc__crew_work)(void *context);
+void cc__crew_run(int32_t size, cc__crew_work work, void *context);
+
+#endif
