@@ -50,7 +50,7 @@ cc_status cc__chunk_take_pageable(cc__backend *backend, cc__chunk **out_chunk);
 void cc__chunk_give(cc__chunk *chunk);
 
 /* Notes that copies are queued in `stream` which use the chunk. When that fails, they are not known to be done before
- * the stream is. */
+ * the stream is, so it must be one of the library's own, which stay. */
 cc_status cc__chunk_mark(cc__chunk *chunk, cc_stream stream);
 /* Waits for the copies. */
 cc_status cc__chunk_settle(cc__chunk *chunk);

@@ -39,6 +39,7 @@ static void tear_down(void)
         if (device != NULL)
             fixture_ok(fixture_inner->free(fixture_inner, 0, stream, device));
         fixture_ok(fixture_inner->stream_synchronize(fixture_inner, 0, stream));
+        cc__chunks_reset(); /* before the stream that some were used in */
         fixture_stream_destroy(0, stream);
     }
     if (memory != NULL)
