@@ -54,7 +54,7 @@ static cc_status move_out(cc__data_manager *manager, const char *function, cc_pl
     manager->is_moving_out = true;
     status = cc__data_manager_execute(manager, &plan, NULL, target, target == CC_PLACE_HOST);
     manager->is_moving_out = false;
-    pthread_cond_broadcast(&manager->changed);
+    cc__lock_tell(&manager->lock);
     cc__mappings_remove(&manager->mappings, mapping);
 done:
     cc__plan_destroy(&plan);
@@ -76,11 +76,11 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     cc_status status = CC_OK;
     bool moved = true;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     while (status == CC_OK && moved) {
         /* A thread that is copying without the lock may be using the place's memory. */
         while (manager->claim_count > 0 || manager->is_moving_out)
-            pthread_cond_wait(&manager->changed, &manager->lock);
+            cc__lock_wait(&manager->lock);
         site = cc__data_manager_site(manager, place);
         if (site == NULL || site->memory.pixels == NULL || site->memory.is_wrapped)
             goto unlock;
@@ -98,7 +98,7 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, place, &gone);
     return status;
 }
@@ -125,7 +125,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     bool moved = true;
     cc_status status = CC_OK;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     do {
         const cc__site *site = cc__data_manager_site(manager, device);
         if (site->memory.pixels == NULL || manager->claim_count > 0 || manager->is_moving_out ||
@@ -148,7 +148,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, device, &gone);
     return freed_bytes;
 }

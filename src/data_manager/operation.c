@@ -7,9 +7,9 @@
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = cc__lending_begin(manager, request, out_mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__trace_tell();
     return status;
 }
@@ -17,20 +17,20 @@ cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_req
 cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__span span = cc__place_memory_span(&cc__data_manager_site(manager, mapping->place)->memory, &mapping->box);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return span;
 }
 
@@ -55,7 +55,7 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
 {
     cc__validity next = {0};
     bool changes = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
         status = work_on_device(manager, mapping, stream, work, context);
@@ -64,7 +64,7 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
         cc__eviction_reconsider(manager);
     }
     cc__validity_destroy(&next);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);
     return status;
@@ -72,7 +72,7 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
 
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (mapping->place != CC_PLACE_HOST && !mapping->is_noted) {
         cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
         if (worker->is_noted)
@@ -81,5 +81,5 @@ void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const
             cc__timeline_unreserve(timeline);
     }
     cc__lending_end(manager, mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }

@@ -79,13 +79,24 @@ cc__fence *cc__fence_retain(cc__fence *fence)
     return fence;
 }
 
-void cc__fence_release(cc__fence *fence)
+void cc__fence_let_go(cc__fence *fence)
 {
-    if (fence == NULL || atomic_fetch_sub(&fence->references, 1) > 1)
+    if (atomic_fetch_sub(&fence->references, 1) > 1)
         return;
     if (fence->event != NULL)
         fence->backend->event_destroy(fence->backend, fence->device, fence->event);
     cc__free(fence);
+}
+
+void cc__fence_recycle(cc__fence *fence, cc__fence **spare)
+{
+    /* Only who has a fence can give it to others, so one reference is nobody else's; and others are through with it. */
+    if (*spare != NULL || fence->event == NULL || atomic_load(&fence->references) != 1) {
+        cc__fence_let_go(fence);
+        return;
+    }
+    atomic_store_explicit(&fence->is_complete, false, memory_order_relaxed);
+    *spare = fence;
 }
 
 cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id)
@@ -103,29 +114,24 @@ void cc__timeline_destroy(cc__timeline *timeline)
     memset(timeline, 0, sizeof *timeline);
 }
 
-cc_status cc__timeline_reserve(cc__timeline *timeline)
+cc_status cc__timeline_grow(cc__timeline *timeline)
 {
     const int32_t needed = timeline->count + timeline->reserved + 1;
-    if (needed > timeline->capacity) {
-        const int32_t capacity = needed < 4 ? 4 : needed * 2;
-        cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
-        if (entries == NULL)
-            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
-        timeline->entries = entries;
-        timeline->capacity = capacity;
-    }
-    ++timeline->reserved;
+    const int32_t capacity = needed < 4 ? 4 : needed * 2;
+    cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
+    if (entries == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
+    timeline->entries = entries;
+    timeline->capacity = capacity;
     return CC_OK;
 }
 
-void cc__timeline_unreserve(cc__timeline *timeline)
+static void remove_entry(cc__timeline *timeline, int32_t at, cc__fence **spare)
 {
-    --timeline->reserved;
-}
-
-static void remove_entry(cc__timeline *timeline, int32_t at)
-{
-    cc__fence_release(timeline->entries[at].fence);
+    if (spare != NULL)
+        cc__fence_recycle(timeline->entries[at].fence, spare);
+    else
+        cc__fence_let_go(timeline->entries[at].fence);
     --timeline->count;
     timeline->entries[at] = timeline->entries[timeline->count];
 }
@@ -167,23 +173,30 @@ static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, c
     return false;
 }
 
-void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
 {
     const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
     --timeline->reserved;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         cc__timeline_entry *entry = &timeline->entries[i];
         if (entry->fence == fence && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
-            entry->box = cc__box_bounding(&entry->box, box);
+            if (!cc__box_equal(&entry->box, box))
+                entry->box = cc__box_bounding(&entry->box, box);
+            cc__fence_release(fence);
             return;
         }
         if (is_superseded(entry, box, use, fence) || is_done(entry->fence, ask))
-            remove_entry(timeline, i);
+            remove_entry(timeline, i, entry->fence->device == fence->device ? spare : NULL);
     }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
-    timeline->entries[timeline->count].fence = cc__fence_retain(fence);
+    timeline->entries[timeline->count].fence = fence;
     ++timeline->count;
+}
+
+void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+{
+    cc__timeline_take(timeline, box, use, cc__fence_retain(fence), NULL);
 }
 
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
@@ -192,11 +205,6 @@ cc__waiter cc__waiter_of_library(int32_t device)
 {
     /* Any stream but the legacy default, and without a number: it waits for everything. */
     return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
-}
-
-bool cc__stream_is_legacy_default(cc_stream stream)
-{
-    return (uintptr_t)stream <= 1;
 }
 
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
@@ -212,12 +220,10 @@ static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__u
     return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
 }
 
-bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
+                                 const cc__waiter *waiter)
 {
-    for (int32_t i = 0; i < timeline->count; ++i)
-        if (must_wait(&timeline->entries[i], box, use, waiter))
-            return false;
-    return true;
+    return !must_wait(entry, box, use, waiter);
 }
 
 void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
@@ -229,7 +235,7 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
             continue;
         ++questions;
         if (is_done(entry->fence, true))
-            remove_entry(timeline, i);
+            remove_entry(timeline, i, NULL);
     }
 }
 

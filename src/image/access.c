@@ -7,14 +7,17 @@
 static cc_status map(const char *function, cc_image *image, const cc_region *region, cc_access access, bool on_device,
                      cc_stream stream, void **out_pixels)
 {
-    cc__access_request request = {.function = function, .owner = image, .place = CC_PLACE_HOST, .access = access};
+    cc__access_request request = {.function = function, .owner = &image->owner, .place = CC_PLACE_HOST, .access = access};
     void *pixels = NULL;
+    bool is_gone = false;
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK && out_pixels == NULL)
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_pixels = NULL, expected a pointer", function);
     if (status == CC_OK)
         status = cc__image_check_access(function, access);
-    if (status == CC_OK)
+    if (status == CC_OK && region == NULL)
+        request.box = image->box;
+    else if (status == CC_OK)
         status = cc__image_box(function, image, region, &request.box);
     if (status != CC_OK)
         return status;
@@ -29,15 +32,12 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
     if (status != CC_OK)
         return status;
     request.stream = stream;
-
-    /* Counted before it is there, so that no other thread's unmap can find the image gone. */
-    atomic_fetch_add(&image->owners, CC__IMAGE_MAPPING);
-    status = cc__data_manager_map(image->manager, &request, &pixels);
+    status = cc__data_manager_map(image->manager, &request, &pixels, &is_gone);
     cc__trace_tell();
     if (status == CC_OK)
         *out_pixels = pixels;
-    else
-        cc__image_disown(image, CC__IMAGE_MAPPING);
+    if (is_gone)
+        cc__image_destroy(image);
     return status;
 }
 
@@ -46,9 +46,10 @@ static cc_status unmap(const char *function, cc_image *image, void *pixels, bool
     cc_status status = cc__image_check(function, image);
     if (status != CC_OK || pixels == NULL)
         return status;
-    status = cc__data_manager_unmap(image->manager, function, image, on_host, pixels, stream);
-    if (status == CC_OK)
-        cc__image_disown(image, CC__IMAGE_MAPPING);
+    bool is_gone = false;
+    status = cc__data_manager_unmap(image->manager, function, &image->owner, on_host, pixels, stream, &is_gone);
+    if (is_gone)
+        cc__image_destroy(image);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CC_IMAGE_IMAGE_HANDLE_H
 #define CC_IMAGE_IMAGE_HANDLE_H
 
+#include "base/error.h"
 #include "data_manager/data_manager.h"
 #include "trace/roster.h"
 
@@ -14,12 +15,10 @@ typedef struct cc__geometry {
     double direction[CC_MAX_DIMENSION][CC_MAX_DIMENSION];
 } cc__geometry;
 
-#define CC__IMAGE_MAPPING ((uint64_t)1 << 32)
-
 struct cc_image {
-    cc__roster_entry live;   /* first, so that it is the image's address */
-    _Atomic uint64_t owners; /* references, and CC__IMAGE_MAPPING for each live mapping; the image goes at 0 */
-    _Atomic int32_t device;  /* CC_DEVICE_CURRENT until decided */
+    cc__roster_entry live;  /* first, so that it is the image's address */
+    cc__owner owner;        /* references, and of mappings */
+    _Atomic int32_t device; /* CC_DEVICE_CURRENT until decided */
     cc__data_manager *manager;
     cc__box box; /* of the data manager's pixels */
     cc_region region;
@@ -31,21 +30,24 @@ struct cc_image {
 };
 
 /* The arguments that many calls share. Each names `function` in its message. */
-cc_status cc__image_check(const char *function, const cc_image *image);
+static inline cc_status cc__image_check(const char *function, const cc_image *image)
+{
+    return image != NULL ? CC_OK : cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: image = NULL, expected an image", function);
+}
 cc_status cc__image_check_access(const char *function, cc_access access);
-cc_status cc__image_check_unmapped(const char *function, const cc_image *image);
+cc_status cc__image_check_unmapped(const char *function, cc_image *image);
 /* region NULL is all of the image. out_box: of the data manager's pixels. */
 cc_status cc__image_box(const char *function, const cc_image *image, const cc_region *region, cc__box *out_box);
 /* The device of the image, deciding it if it was open; it exists. NO_DEVICE, INVALID_DEVICE. */
 cc_status cc__image_resolve_device(const char *function, cc_image *image, int32_t *out_device);
 
-/* Ends one ownership, 1 or CC__IMAGE_MAPPING. */
-void cc__image_disown(cc_image *image, uint64_t owner);
+/* Ends an image that has no reference and no mapping any more. */
+void cc__image_destroy(cc_image *image);
 
 /* In live.c. Between lock and unlock nobody who lists images looks at this one. */
 void cc__image_enlist(cc_image *image);
-void cc__image_strike(cc_image *image);
 int32_t cc__image_lock(cc_image *image);
+void cc__image_strike(cc_image *image, int32_t locked); /* with it locked */
 void cc__image_unlock(int32_t locked);
 
 /* In geometry.c. */
