@@ -43,10 +43,8 @@ void cc__lock_tell(cc__lock *lock);
 
 static inline void cc__lock_take(cc__lock *lock)
 {
-    uint32_t is_held = 0;
     CC__LOCK_TELL(pre_lock, lock, 0);
-    if (!atomic_compare_exchange_strong_explicit(&lock->is_held, &is_held, 1, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (atomic_exchange_explicit(&lock->is_held, 1, memory_order_acquire) != 0)
         cc__lock_take_contended(lock);
     CC__LOCK_TELL(post_lock, lock, 0, 0);
 }

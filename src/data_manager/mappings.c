@@ -26,7 +26,7 @@ cc__mapping *cc__mappings_make_room(cc__mappings *mappings)
     return mappings->spare != NULL ? mappings->spare : cc__allocate(sizeof *mappings->spare);
 }
 
-void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping)
+void cc__mappings_remove_any(cc__mappings *mappings, cc__mapping *mapping)
 {
     for (int32_t i = 0; i < mappings->count; ++i) {
         if (mappings->entries[i] != mapping)

@@ -62,7 +62,16 @@ static inline cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *
     return mapping;
 }
 
-void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping);
+void cc__mappings_remove_any(cc__mappings *mappings, cc__mapping *mapping);
+static inline void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping)
+{
+    if (mappings->spare != NULL || mappings->entries[mappings->count - 1] != mapping) {
+        cc__mappings_remove_any(mappings, mapping);
+        return;
+    }
+    --mappings->count;
+    mappings->spare = mapping;
+}
 
 /* A mapping that excludes this access: one of the two writes and the boxes overlap. NULL when there is none. */
 static inline const cc__mapping *cc__mappings_find_conflict(const cc__mappings *mappings, const cc__box *box,

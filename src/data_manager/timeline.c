@@ -126,12 +126,8 @@ cc_status cc__timeline_grow(cc__timeline *timeline)
     return CC_OK;
 }
 
-static void remove_entry(cc__timeline *timeline, int32_t at, cc__fence **spare)
+static void remove_entry(cc__timeline *timeline, int32_t at)
 {
-    if (spare != NULL)
-        cc__fence_recycle(timeline->entries[at].fence, spare);
-    else
-        cc__fence_let_go(timeline->entries[at].fence);
     --timeline->count;
     timeline->entries[at] = timeline->entries[timeline->count];
 }
@@ -173,30 +169,46 @@ static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, c
     return false;
 }
 
-void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
+/* is_given: there is a reference to the fence for the new entry. One of the same fence that goes leaves its own. */
+static void add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, bool is_given,
+                cc__fence **spare)
 {
     const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
     --timeline->reserved;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         cc__timeline_entry *entry = &timeline->entries[i];
-        if (entry->fence == fence && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
+        const bool is_same = entry->fence == fence;
+        if (is_same && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
             if (!cc__box_equal(&entry->box, box))
                 entry->box = cc__box_bounding(&entry->box, box);
-            cc__fence_release(fence);
+            if (is_given)
+                cc__fence_release(fence);
             return;
         }
-        if (is_superseded(entry, box, use, fence) || is_done(entry->fence, ask))
-            remove_entry(timeline, i, entry->fence->device == fence->device ? spare : NULL);
+        if (!is_superseded(entry, box, use, fence) && !is_done(entry->fence, ask))
+            continue;
+        if (is_same && !is_given)
+            is_given = true;
+        else if (spare != NULL && entry->fence->device == fence->device)
+            cc__fence_recycle(entry->fence, spare);
+        else
+            cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
-    timeline->entries[timeline->count].fence = fence;
+    timeline->entries[timeline->count].fence = is_given ? fence : cc__fence_retain(fence);
     ++timeline->count;
+}
+
+void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
+{
+    add(timeline, box, use, fence, true, spare);
 }
 
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
 {
-    cc__timeline_take(timeline, box, use, cc__fence_retain(fence), NULL);
+    add(timeline, box, use, fence, false, NULL);
 }
 
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
@@ -234,8 +246,10 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
         if (!must_wait(entry, box, use, waiter))
             continue;
         ++questions;
-        if (is_done(entry->fence, true))
-            remove_entry(timeline, i, NULL);
+        if (!is_done(entry->fence, true))
+            continue;
+        cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
 }
 

@@ -7,7 +7,11 @@
 static cc_status map(const char *function, cc_image *image, const cc_region *region, cc_access access, bool on_device,
                      cc_stream stream, void **out_pixels)
 {
-    cc__access_request request = {.function = function, .owner = &image->owner, .place = CC_PLACE_HOST, .access = access};
+    cc__access_request request;
+    request.function = function;
+    request.place = CC_PLACE_HOST;
+    request.access = access;
+    request.stream = stream;
     void *pixels = NULL;
     bool is_gone = false;
     cc_status status = cc__image_check(function, image);
@@ -31,7 +35,7 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
         status = cc__image_resolve_device(function, image, &request.place);
     if (status != CC_OK)
         return status;
-    request.stream = stream;
+    request.owner = &image->owner;
     status = cc__data_manager_map(image->manager, &request, &pixels, &is_gone);
     cc__trace_tell();
     if (status == CC_OK)
