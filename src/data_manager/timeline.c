@@ -219,17 +219,20 @@ cc__waiter cc__waiter_of_library(int32_t device)
     return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
 }
 
+/* The box comes last: it is what takes time to look at. */
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
-    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
-        !cc__box_overlaps(&entry->box, box))
+    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ))
         return false;
-    if (fence->device != waiter->device)
-        return true;
-    if (cc__stream_is_legacy_default(waiter->stream))
-        return !cc__stream_is_legacy_default(fence->stream);
-    return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
+    if (fence->device == waiter->device) {
+        const bool is_same_stream = cc__stream_is_legacy_default(waiter->stream)
+                                        ? cc__stream_is_legacy_default(fence->stream)
+                                        : waiter->stream_id != 0 && waiter->stream_id == fence->stream_id;
+        if (is_same_stream)
+            return false;
+    }
+    return cc__box_overlaps(&entry->box, box);
 }
 
 bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
