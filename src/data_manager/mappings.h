@@ -65,7 +65,7 @@ static inline cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *
 void cc__mappings_remove_any(cc__mappings *mappings, cc__mapping *mapping);
 static inline void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping)
 {
-    if (mappings->spare != NULL || mappings->entries[mappings->count - 1] != mapping) {
+    if (mappings->spare != NULL || mappings->count == 0 || mappings->entries[mappings->count - 1] != mapping) {
         cc__mappings_remove_any(mappings, mapping);
         return;
     }

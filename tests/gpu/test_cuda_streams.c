@@ -202,6 +202,8 @@ static void *use_other_streams(void *argument)
     ck_assert_int_eq(backend->event_record(backend, 0, event, stream), CC_OK);
     ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &flag), CC_OK);
     ck_assert_int_eq(backend->stream_wait(backend, 0, during->other, event), CC_OK);
+    ck_assert_int_eq(backend->event_record(backend, 0, event, during->captured), CC_ERROR_CAPTURE);
+    ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &flag), CC_OK);
     ck_assert_uint_eq(backend->stream_id(backend, 0, during->captured), 0);
     backend->stream_id(backend, 0, during->other);
     backend->stream_id(backend, 0, CC_STREAM_DEFAULT);
