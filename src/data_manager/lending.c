@@ -114,8 +114,8 @@ static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_re
 }
 
 /*
- * Whether a stream needs not be asked when nothing is queued in it: the legacy default stream cannot be captured itself,
- * and one that is being captured has no number. The per-thread default stream has one of the library's own.
+ * Whether a stream needs not be asked when nothing is queued in it: the legacy default stream cannot be captured
+ * itself, and one that is being captured has no number. The per-thread default stream has one of the library's own.
  */
 static bool is_known_open(cc_stream stream, uint64_t stream_id)
 {
@@ -265,7 +265,8 @@ void cc__lending_cancel(cc__data_manager *manager, cc__mapping *mapping)
     cc__mappings_remove(&manager->mappings, mapping);
 }
 
-/* Puts one fence in the place of many, when there are, so that a place used by many streams without a pause does not slow down. */
+/* Puts one fence in the place of many, when there are, so that a place used by many streams without a pause does not
+ * slow down. */
 static void join_timeline(cc__data_manager *manager, cc_place device)
 {
     cc__timeline *timeline = &cc__data_manager_site(manager, device)->timeline;
