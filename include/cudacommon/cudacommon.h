@@ -9,6 +9,7 @@
 #include <cudacommon/device.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
+#include <cudacommon/loan.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>
