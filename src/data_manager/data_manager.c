@@ -280,6 +280,8 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
     pthread_mutex_lock(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     const cc__site *site = cc__data_manager_site(manager, place);
     if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
@@ -300,6 +302,8 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
 {
     int32_t count = 0;
     pthread_mutex_lock(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
         const cc__cell *cell = &manager->validity.cells[i];
         cc__box inside;
