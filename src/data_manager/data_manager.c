@@ -41,8 +41,6 @@ cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__
     return create(layout, undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE_CONSTANT, out_manager);
 }
 
-static void destroy(cc__data_manager *manager);
-
 /* What the caller has queued in `stream` comes before anything that the library does with the memory. */
 static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stream stream)
 {
@@ -119,7 +117,7 @@ cc__data_manager *cc__data_manager_retain(cc__data_manager *manager)
 void cc__data_manager_release(cc__data_manager *manager)
 {
     if (manager != NULL && atomic_fetch_sub(&manager->references, 1) == 1)
-        destroy(manager);
+        cc__data_manager_destroy(manager);
 }
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
@@ -185,7 +183,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     cc__error_restore(&before);
 }
 
-static void destroy(cc__data_manager *manager)
+void cc__data_manager_destroy(cc__data_manager *manager)
 {
     const cc_release_fn release = manager->release;
     void *data = manager->release_data;

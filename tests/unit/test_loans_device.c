@@ -440,21 +440,37 @@ START_TEST(any_thread_brings_back_and_returns)
 }
 END_TEST
 
-/* The borrower's last work runs in memory that is still there. */
+/* The borrower's last work runs in memory that is still there; and whoever returns it waits for nothing. */
 START_TEST(memory_goes_after_the_borrowers_work)
 {
+    cc_region tiny = region_at(0, 0, 1, 1);
     if (device < 0)
         return;
     cc_loan *loan = must_export(CC_ACCESS_READ_WRITE, false);
-    cc_image_release(image);
-    image = fixture_image(CC_PIXEL_UINT8, 1, 2, SIZE, SIZE, 1);
+    fixture_ok(cc_image_resize(image, &tiny));
     borrower_writes(other_stream, 6);
     borrower_reads(other_stream);
+    const faulty_counts before = faulty_backend_counts(fixture_backend);
     cc_loan_release(loan);
-    fixture_ok(cc_image_set_device(image, device));
+    const faulty_counts after = faulty_backend_counts(fixture_backend);
+    ck_assert_int_eq(after.calls[FAULTY_SYNCHRONIZE], before.calls[FAULTY_SYNCHRONIZE]);
+    ck_assert_int_eq(after.calls[FAULTY_STREAM_SYNCHRONIZE], before.calls[FAULTY_STREAM_SYNCHRONIZE]);
+    ck_assert_int_eq(after.calls[FAULTY_EVENT_SYNCHRONIZE], before.calls[FAULTY_EVENT_SYNCHRONIZE]);
+    ck_assert_int_eq(after.calls[FAULTY_FREE], before.calls[FAULTY_FREE]);
+    /* The next who needs memory frees it. */
     byte_pixels_write_device(image, NULL, 7, stream);
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_FREE], before.calls[FAULTY_FREE] + 1);
     expect_found(other_stream, 6);
-    byte_pixels_expect_device(image, NULL, 7, stream);
+
+    loan = must_export(CC_ACCESS_READ_WRITE, false);
+    fixture_ok(cc_image_resize(image, &tiny));
+    cc_loan_release(loan);
+    fixture_ok(cc_device_trim(device, 0));
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_FREE], before.calls[FAULTY_FREE] + 2);
+    loan = must_export(CC_ACCESS_READ_WRITE, true);
+    fixture_ok(cc_image_resize(image, &tiny));
+    cc_loan_release(loan);
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_FREE], before.calls[FAULTY_FREE] + 3);
 }
 END_TEST
 
