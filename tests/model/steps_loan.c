@@ -163,8 +163,10 @@ bool step_lend(model_world *world)
         access = CC_ACCESS_READ;
     if (errors == 0)
         errors |= loan_errors(world, image, &region, place, access);
-    /* What is written at once would not be what is mapped. */
-    if (region.errors == 0 && access == CC_ACCESS_WRITE && is_mapped(world, image->pixels, &region.box, false))
+    /* Where the library tidies, undefined pixels may be lent too. What is written at once is not what is mapped. */
+    const bool is_new = region.errors == 0 && access != CC_ACCESS_READ &&
+                        (access == CC_ACCESS_WRITE || oracle_has_undefined(image->pixels->oracle, &region.box));
+    if (is_new && is_mapped(world, image->pixels, &region.box, false))
         return false;
     if (place != CC_PLACE_HOST && world_place_errors(world, place) == 0)
         params.stream = work_stream(&world->work, place);
@@ -209,7 +211,7 @@ bool step_lend(model_world *world)
         oracle_own(image->pixels->oracle, &loan->box, place);
         image->pixels->has_changed = true;
     }
-    if (access == CC_ACCESS_WRITE)
+    if (is_new)
         borrower_writes(world, loan, &loan->box, params.stream);
     /* What others are not told of is in order with the default stream. */
     if (place != CC_PLACE_HOST && !is_known)
