@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "memory/transfer_streams.h"
 #include "trace/trace.h"
@@ -37,8 +38,6 @@ cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__
 {
     return create(layout, undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE_CONSTANT, out_manager);
 }
-
-static void destroy(cc__data_manager *manager);
 
 /* What the caller has queued in `stream` comes before anything that the library does with the memory. */
 static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stream stream)
@@ -116,7 +115,7 @@ cc__data_manager *cc__data_manager_retain(cc__data_manager *manager)
 void cc__data_manager_release(cc__data_manager *manager)
 {
     if (manager != NULL && atomic_fetch_sub(&manager->references, 1) == 1)
-        destroy(manager);
+        cc__data_manager_destroy(manager);
 }
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
@@ -163,6 +162,10 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     bool is_settled = true;
     cc__error_state before;
     cc__error_save(&before);
+    if (site->owes_synchronize && backend->synchronize(backend, place) != CC_OK && !site->memory.is_wrapped) {
+        /* Rather lost than given to somebody else while it is in use. */
+        memset(&site->memory, 0, sizeof site->memory);
+    }
     if (place == CC_PLACE_HOST || site->memory.is_wrapped) {
         is_settled = wait_for_all(&site->timeline);
     } else if (site->memory.pixels != NULL && find_stream_after(backend, place, &site->timeline, &stream) != CC_OK) {
@@ -179,7 +182,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     cc__error_restore(&before);
 }
 
-static void destroy(cc__data_manager *manager)
+void cc__data_manager_destroy(cc__data_manager *manager)
 {
     const cc_release_fn release = manager->release;
     void *data = manager->release_data;
@@ -199,6 +202,7 @@ static void destroy(cc__data_manager *manager)
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__mappings_destroy(&manager->mappings);
+    cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);
     cc__free(manager);
     if (release != NULL)
@@ -240,6 +244,9 @@ void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int
 uint64_t cc__data_manager_generation(cc__data_manager *manager)
 {
     cc__lock_take(&manager->lock);
+    /* A borrower may have written since somebody asked last. */
+    if (cc__loans_may_write(manager))
+        ++manager->generation;
     const uint64_t generation = manager->generation;
     cc__lock_let_go(&manager->lock);
     return generation;
@@ -257,11 +264,15 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
     cc__lock_take(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     const cc__site *site = cc__data_manager_site(manager, place);
     if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
         state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
     }
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        state.loan_count += !lent->has_ended && lent->place == place;
     state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));
@@ -275,6 +286,8 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
 {
     int32_t count = 0;
     cc__lock_take(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
         const cc__cell *cell = &manager->validity.cells[i];
         cc__box inside;

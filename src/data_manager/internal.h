@@ -20,6 +20,7 @@ typedef struct cc__site {
     cc__timeline timeline;
     cc__resident resident;    /* on a device: the memory's place among what may be given up */
     cc__fence *spare_fence;   /* that nobody uses any more, for the next mapping; or NULL */
+    bool owes_synchronize;    /* somebody whose stream is not known may still be using the memory of a device */
     cc__fence *default_fence; /* for uses of the legacy default stream that nobody has waited for yet; NULL until one */
 } cc__site;
 
@@ -36,6 +37,7 @@ struct cc__data_manager {
                       claim or an eviction has ended */
     cc__validity validity;
     cc__mappings mappings;
+    struct cc__lent *loans; /* NULL when nobody has to know of any: see lent.h */
     cc__claim *claims;
     int32_t claim_count;
     int32_t claim_capacity;
@@ -52,9 +54,10 @@ struct cc__data_manager {
     cc_counters counters;
     char label[CC_LABEL_BYTES];
 
-    uint64_t id;         /* no other of the process has it */
-    cc__account account; /* of `counters` */
-    cc__layout layout;   /* of memory of the library's own */
+    cc__data_manager *next_leftover; /* see leftovers.c */
+    uint64_t id;                     /* no other of the process has it */
+    cc__account account;             /* of `counters` */
+    cc__layout layout;               /* of memory of the library's own */
     cc__box whole;
     bool read_only;
     cc_release_fn release; /* of wrapped memory */
@@ -93,6 +96,9 @@ cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *ho
 
 /* The number of cells that is too many; tests lower it. */
 extern int32_t cc__cells_before_tidying;
+
+/* The last owner has let go. Waits where it must. */
+void cc__data_manager_destroy(cc__data_manager *manager);
 
 /* Nothing uses the site any more but the work under way: frees its memory after that, waiting only where it must. */
 void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *site);

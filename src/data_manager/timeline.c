@@ -38,6 +38,41 @@ cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t devi
     return CC_OK;
 }
 
+cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_stream stream, uint64_t stream_id,
+                                    bool stream_is_known, cc__fence **out_fence)
+{
+    cc__fence *fence = NULL;
+    const cc_status status = cc__fence_create(backend, device, &fence);
+    if (status != CC_OK)
+        return status;
+    fence->is_standing = true;
+    fence->is_device_wide = !stream_is_known;
+    fence->stream = stream_is_known ? stream : CC_STREAM_DEFAULT;
+    fence->stream_id = stream_is_known ? stream_id : 0;
+    *out_fence = fence;
+    return CC_OK;
+}
+
+static bool mark_stream(cc__fence *fence, cc_stream stream)
+{
+    cc__backend *backend = fence->backend;
+    bool capturing = false;
+    const uint64_t id = cc__stream_is_legacy_default(stream) ? 0 : backend->stream_id(backend, fence->device, stream);
+    return backend->stream_is_capturing(backend, fence->device, stream, &capturing) == CC_OK && !capturing &&
+           cc__fence_record(fence, stream, id) == CC_OK;
+}
+
+void cc__fence_end_standing(cc__fence *fence, bool has_stream, cc_stream stream)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    fence->is_standing = false;
+    fence->is_device_wide = !has_stream || !mark_stream(fence, stream);
+    cc__error_restore(&before);
+    if (fence->is_device_wide)
+        cc__fence_defer(fence, CC_STREAM_DEFAULT);
+}
+
 cc_status cc__fence_settle(cc__fence *fence)
 {
     cc__backend *backend = fence->backend;
@@ -91,11 +126,13 @@ void cc__fence_let_go(cc__fence *fence)
 void cc__fence_recycle(cc__fence *fence, cc__fence **spare)
 {
     /* Only who has a fence can give it to others, so one reference is nobody else's; and others are through with it. */
-    if (*spare != NULL || fence->event == NULL || atomic_load(&fence->references) != 1) {
+    if (*spare != NULL || fence->event == NULL || fence->is_standing || fence->is_device_wide ||
+        atomic_load(&fence->references) != 1) {
         cc__fence_let_go(fence);
         return;
     }
     atomic_store_explicit(&fence->is_complete, false, memory_order_relaxed);
+    fence->moment_of = NULL;
     *spare = fence;
 }
 
@@ -134,7 +171,7 @@ static void remove_entry(cc__timeline *timeline, int32_t at)
 
 static bool is_done(cc__fence *fence, bool ask)
 {
-    if (!fence->is_complete && ask && fence->event != NULL) {
+    if (!fence->is_complete && ask && fence->event != NULL && !fence->is_standing && !fence->is_device_wide) {
         bool complete = false;
         cc__error_state before;
         /* An error here is found again, and reported, by whoever waits for the fence. */
@@ -158,6 +195,9 @@ static bool is_same_stream(const cc__fence *earlier, const cc__fence *later)
 
 static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__fence *fence)
 {
+    /* Whoever follows one of these in a stream has not waited for all that it stands for. */
+    if (entry->fence->is_standing || entry->fence->is_device_wide)
+        return false;
     switch (use) {
     case CC__USE_WRITE:
         return cc__box_contains(box, &entry->box);
@@ -211,6 +251,51 @@ void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, c
     add(timeline, box, use, fence, false, NULL);
 }
 
+static cc__use join_uses(cc__use a, cc__use b)
+{
+    return a == CC__USE_READ && b == CC__USE_READ ? CC__USE_READ : CC__USE_WRITE_PARTS;
+}
+
+/* Whoever waits for `later` has waited for `earlier` too, which comes before it in one stream. */
+static bool is_covered(const cc__timeline_entry *earlier, const cc__timeline_entry *later)
+{
+    return !earlier->fence->is_device_wide && !later->fence->is_device_wide &&
+           is_same_stream(earlier->fence, later->fence) && cc__box_contains(&later->box, &earlier->box) &&
+           (later->use != CC__USE_READ || earlier->use == CC__USE_READ);
+}
+
+void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence)
+{
+    const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
+    int32_t own = 0;
+    while (timeline->entries[own].fence != fence)
+        ++own;
+    for (int32_t i = timeline->count - 1; i >= 0; --i) {
+        const cc__timeline_entry other = timeline->entries[i];
+        cc__timeline_entry *mine = &timeline->entries[own];
+        if (i == own || other.fence->is_standing)
+            continue;
+        if (fence->is_device_wide && other.fence->is_device_wide && !other.fence->is_complete) {
+            mine->box = cc__box_bounding(&mine->box, &other.box);
+            mine->use = join_uses(mine->use, other.use);
+        } else if (!is_done(other.fence, ask) && !is_covered(&other, mine)) {
+            continue;
+        }
+        cc__fence_release(other.fence);
+        remove_entry(timeline, i);
+        if (own == timeline->count)
+            own = i;
+    }
+}
+
+bool cc__timeline_has_device_wide(const cc__timeline *timeline)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (timeline->entries[i].fence->is_device_wide && !timeline->entries[i].fence->is_complete)
+            return true;
+    return false;
+}
+
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
 
 cc__waiter cc__waiter_of_library(int32_t device)
@@ -223,7 +308,8 @@ cc__waiter cc__waiter_of_library(int32_t device)
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
-    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ))
+    if (fence->is_complete || (fence->is_standing && waiter->skips_standing) ||
+        (use == CC__USE_READ && entry->use == CC__USE_READ))
         return false;
     if (fence->device == waiter->device) {
         const bool is_same_stream = cc__stream_is_legacy_default(waiter->stream)
@@ -274,15 +360,43 @@ static cc_status add_fence(cc__fences *fences, cc__fence *fence)
     return CC_OK;
 }
 
+/* What the stream of a standing fence holds now; once in a list is enough, as a list is made at one moment. */
+static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool settles)
+{
+    cc__fence *fence = NULL;
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (fences->entries[i]->moment_of == standing)
+            return CC_OK;
+    cc_status status = cc__fence_create_for_default_stream(standing->backend, standing->device, &fence);
+    if (status != CC_OK)
+        return status;
+    fence->stream = standing->stream;
+    fence->stream_id = standing->stream_id;
+    fence->is_device_wide = standing->is_device_wide;
+    fence->moment_of = standing;
+    if (settles)
+        status = cc__fence_settle(fence);
+    if (status == CC_OK)
+        status = add_fence(fences, fence);
+    cc__fence_release(fence);
+    return status;
+}
+
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences)
 {
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!must_wait(&timeline->entries[i], box, use, waiter))
             continue;
-        cc_status status = cc__fence_settle(timeline->entries[i].fence);
-        if (status == CC_OK)
-            status = add_fence(fences, timeline->entries[i].fence);
+        cc__fence *fence = timeline->entries[i].fence;
+        const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;
+        cc_status status = CC_OK;
+        if (fence->is_standing)
+            status = add_moment(fences, fence, settles);
+        else if (settles)
+            status = cc__fence_settle(fence);
+        if (status == CC_OK && !fence->is_standing)
+            status = add_fence(fences, fence);
         if (status != CC_OK)
             return status;
     }
@@ -312,7 +426,9 @@ cc_status cc__fences_synchronize(const cc__fences *fences)
 {
     for (int32_t i = 0; i < fences->count; ++i) {
         const cc__fence *fence = fences->entries[i];
-        const cc_status status = fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
+        const cc_status status = fence->is_device_wide
+                                     ? fence->backend->synchronize(fence->backend, fence->device)
+                                     : fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
         if (status != CC_OK)
             return status;
     }

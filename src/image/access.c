@@ -52,6 +52,7 @@ static cc_status unmap(const char *function, cc_image *image, void *pixels, bool
         return status;
     bool is_gone = false;
     status = cc__data_manager_unmap(image->manager, function, &image->owner, on_host, pixels, stream, &is_gone);
+    cc__trace_tell();
     if (is_gone)
         cc__image_destroy(image);
     return status;
