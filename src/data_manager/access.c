@@ -80,21 +80,24 @@ cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function
     cc_status status = CC_OK;
     cc__lock_take(&manager->lock);
     cc__mapping *mapping = cc__mappings_find(&manager->mappings, owner, on_host, pixels);
-    if (mapping == NULL)
+    if (mapping == NULL) {
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: pixels = %p is not mapped by this image on %s", function,
                           pixels, on_host ? "the host" : "a device");
-    else if (manager->loans != NULL)
+        goto unlock;
+    }
+    if (manager->loans != NULL)
         status = cc__loans_end_use(manager, function, mapping, stream);
     else if (!on_host)
         status = cc__lending_note_use(manager, mapping, stream);
-    if (status == CC_OK && --mapping->count == 0) {
+    if (status != CC_OK)
+        goto unlock;
+    if (--mapping->count == 0)
         cc__lending_end(manager, mapping);
-    } else if (status == CC_OK) {
+    else
         /* The other readers' use ends at another point. */
         cc__data_manager_drop_fence(manager, mapping);
-    }
-    if (status == CC_OK)
-        *out_is_gone = is_gone(manager, owner);
+    *out_is_gone = is_gone(manager, owner);
+unlock:
     cc__lock_let_go(&manager->lock);
     return status;
 }

@@ -236,8 +236,9 @@ void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int
 {
     cc__lock_take(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
-    const bool has_own = site != NULL && site->memory.is_wrapped;
-    memcpy(out_stride, has_own ? site->memory.stride : manager->layout.stride, sizeof manager->layout.stride);
+    memcpy(out_stride, manager->layout.stride, sizeof manager->layout.stride);
+    if (site != NULL && site->memory.is_wrapped)
+        memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
     cc__lock_let_go(&manager->lock);
 }
 

@@ -14,12 +14,14 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
     request.stream = stream;
     void *pixels = NULL;
     bool is_gone = false;
-    cc_status status = cc__image_check(function, image);
-    if (status == CC_OK && out_pixels == NULL)
-        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_pixels = NULL, expected a pointer", function);
-    if (status == CC_OK)
+    cc_status status = CC_OK;
+    if (image == NULL)
+        return cc__image_check(function, image);
+    if (out_pixels == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_pixels = NULL, expected a pointer", function);
+    if (access != CC_ACCESS_READ)
         status = cc__image_check_access(function, access);
-    if (status == CC_OK && region == NULL)
+    if (region == NULL)
         request.box = image->box;
     else if (status == CC_OK)
         status = cc__image_box(function, image, region, &request.box);
@@ -47,11 +49,11 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
 
 static cc_status unmap(const char *function, cc_image *image, void *pixels, bool on_host, cc_stream stream)
 {
-    cc_status status = cc__image_check(function, image);
-    if (status != CC_OK || pixels == NULL)
-        return status;
     bool is_gone = false;
-    status = cc__data_manager_unmap(image->manager, function, &image->owner, on_host, pixels, stream, &is_gone);
+    if (image == NULL || pixels == NULL)
+        return cc__image_check(function, image);
+    const cc_status status =
+        cc__data_manager_unmap(image->manager, function, &image->owner, on_host, pixels, stream, &is_gone);
     cc__trace_tell();
     if (is_gone)
         cc__image_destroy(image);

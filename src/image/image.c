@@ -7,8 +7,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-cc_status cc__image_refuse_access(const char *function, cc_access access)
+cc_status cc__image_check(const char *function, const cc_image *image)
 {
+    return image != NULL ? CC_OK : cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: image = NULL, expected an image", function);
+}
+
+cc_status cc__image_check_access(const char *function, cc_access access)
+{
+    switch (access) {
+    case CC_ACCESS_READ:
+    case CC_ACCESS_WRITE:
+    case CC_ACCESS_READ_WRITE:
+        return CC_OK;
+    }
     return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: access = %d, expected a cc_access", function, (int)access);
 }
 

@@ -2,7 +2,6 @@
 #ifndef CC_IMAGE_IMAGE_HANDLE_H
 #define CC_IMAGE_IMAGE_HANDLE_H
 
-#include "base/error.h"
 #include "data_manager/data_manager.h"
 #include "trace/roster.h"
 
@@ -31,21 +30,8 @@ struct cc_image {
 };
 
 /* The arguments that many calls share. Each names `function` in its message. */
-static inline cc_status cc__image_check(const char *function, const cc_image *image)
-{
-    return image != NULL ? CC_OK : cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: image = NULL, expected an image", function);
-}
-cc_status cc__image_refuse_access(const char *function, cc_access access);
-static inline cc_status cc__image_check_access(const char *function, cc_access access)
-{
-    switch (access) {
-    case CC_ACCESS_READ:
-    case CC_ACCESS_WRITE:
-    case CC_ACCESS_READ_WRITE:
-        return CC_OK;
-    }
-    return cc__image_refuse_access(function, access);
-}
+cc_status cc__image_check(const char *function, const cc_image *image);
+cc_status cc__image_check_access(const char *function, cc_access access);
 cc_status cc__image_check_unmapped(const char *function, cc_image *image);
 /* region NULL is all of the image. out_box: of the data manager's pixels. */
 cc_status cc__image_box(const char *function, const cc_image *image, const cc_region *region, cc__box *out_box);

@@ -155,14 +155,14 @@ END_TEST
 /* What the mapping before it in the same memory had is gone. */
 START_TEST(a_mapping_in_used_memory_is_as_new)
 {
-    const int fence_stands_for = 0;
+    int stands_for_fence = 0;
     cc__mapping *used = add(3, CC_ACCESS_WRITE, 2, 5);
     used->pixels = pixels;
     used->count = 7;
     used->reach = box_at(0, 16);
-    used->stream = (cc_stream)(uintptr_t)&fence_stands_for;
+    used->stream = (void *)&stands_for_fence;
     used->stream_id = 9;
-    used->fence = (cc__fence *)(uintptr_t)&fence_stands_for;
+    used->fence = (void *)&stands_for_fence;
     used->is_noted = true;
     cc__mappings_remove(&mappings, used);
     const cc__mapping *mapping = add(CC_PLACE_HOST, CC_ACCESS_READ, 1, 3);
