@@ -46,11 +46,12 @@ CC_API cc_status cc_image_map_host(cc_image *image, const cc_region *region, cc_
 
 /**
  * Gives back what cc_image_map_host() lent. Copies nothing, unless pixels are on loan elsewhere. When several readers
- * mapped regions that start at the same pixel, these are given back one call each and stay lent until the last. pixels:
- * the pointer that was returned; NULL (an empty region) does nothing. Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for
- * image NULL or a pointer that this image has not mapped on the host; for pixels on loan also what cc_image_prefetch()
- * returns, and CC_ERROR_CAPTURE when the borrower's stream is being captured. Thread safety: any thread, not only the
- * one that mapped. Does not block, but as cc_image_prefetch() for pixels on loan. Since 2.0.
+ * mapped regions that start at the same pixel, these are given back one call each and stay lent until the last.
+ * pixels: the pointer that was returned; NULL (an empty region) does nothing.
+ * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a pointer that this image has not mapped on the host; for
+ * pixels on loan also what cc_image_prefetch() returns, and CC_ERROR_CAPTURE when the borrower's stream is captured.
+ * Thread safety: any thread, not only the one that mapped. Does not block, but as cc_image_prefetch() for pixels on
+ * loan. Since 2.0.
  */
 CC_API cc_status cc_image_unmap_host(cc_image *image, void *pixels);
 
