@@ -26,12 +26,12 @@ struct DLManagedTensorVersioned; /* of DLPack 1.x */
  * are those of cc_image_export(); strides are always there, byte_offset is 0, the version is 1.0. On the host the
  * device is kDLCPU, also when the memory is page-locked. The tensor's read-only flag is set for CC_ACCESS_READ and for
  * pixels wrapped read-only, but not for a copy.
- * params: NULL for CC_EXPORT_PARAMS_INIT; stream: where the tensor's user may begin. dlpack_flags: 0 or CC_DLPACK_COPY.
- * Returns what cc_image_export() returns; CC_ERROR_INVALID_ARGUMENT for dlpack_flags.
- * Allocates the tensor, and with CC_DLPACK_COPY memory for the pixels at the place.
- * Ownership: the tensor is returned with ownership; its deleter ends it, once, on any thread, also after Python has
- * gone. It is a loan: the pixels stay where they are until then, whatever becomes of the image.
- * Thread safety: any thread. Blocks as cc_image_export() does. Since 2.0. Source: dmlc/dlpack, "C API (dlpack.h)".
+ * params: access means nothing for a copy. stream: where the tensor's user may begin. dlpack_flags: 0 or
+ * CC_DLPACK_COPY. Returns what cc_image_export() returns; CC_ERROR_INVALID_ARGUMENT for dlpack_flags. Allocates the
+ * tensor, and with CC_DLPACK_COPY memory for the pixels at the place. Ownership: the tensor is returned with ownership;
+ * its deleter ends it, once, on any thread, also after Python has gone. It is a loan: the pixels stay where they are
+ * until then, whatever becomes of the image. Thread safety: any thread. Blocks as cc_image_export() does. Since 2.0.
+ * Source: dmlc/dlpack, "C API (dlpack.h)".
  */
 CC_API cc_status cc_image_export_dlpack(cc_image *image, const cc_export_params *params, uint32_t dlpack_flags,
                                         struct DLManagedTensorVersioned **out_tensor);

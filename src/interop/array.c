@@ -6,10 +6,10 @@
 #include <inttypes.h>
 
 /* The bytes that the elements span, counted from the first element; backwards where strides are negative. */
-typedef struct extent {
+typedef struct byte_extent {
     int64_t first;
     int64_t end;
-} extent;
+} byte_extent;
 
 bool cc__array_make_contiguous(cc__array *array)
 {
@@ -63,9 +63,9 @@ static cc_status check_shape(const char *function, const cc__array *array, const
     return CC_OK;
 }
 
-static cc_status find_extent(const char *function, const cc__array *array, extent *out_extent)
+static cc_status find_extent(const char *function, const cc__array *array, byte_extent *out_extent)
 {
-    extent found = {0, (int64_t)cc_pixel_type_size_bytes(array->type)};
+    byte_extent found = {0, (int64_t)cc_pixel_type_size_bytes(array->type)};
     for (int32_t axis = 0; axis < array->ndim; ++axis) {
         const int64_t stride = array->strides_bytes[axis];
         int64_t span = 0;
@@ -84,6 +84,15 @@ static cc_status find_extent(const char *function, const cc__array *array, exten
     return CC_OK;
 }
 
+bool cc__array_extent(const cc__array *array, int64_t *out_bytes)
+{
+    byte_extent found = {0, 0};
+    if (!is_empty(array) && (find_extent("", array, &found) != CC_OK || found.first < 0))
+        return false;
+    *out_bytes = found.end;
+    return true;
+}
+
 static cc_status check_alignment(const char *function, const cc__array *array)
 {
     const int64_t itemsize = (int64_t)cc_pixel_type_size_bytes(array->type);
@@ -99,7 +108,7 @@ static cc_status check_alignment(const char *function, const cc__array *array)
 }
 
 /* In numbers, not pointers: what is outside of the allocation must not even be pointed at. */
-static cc_status check_memory(const char *function, const cc__array *array, const extent *extent,
+static cc_status check_memory(const char *function, const cc__array *array, const byte_extent *extent,
                               const cc_import_params *params)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)params->memory;
@@ -134,7 +143,7 @@ cc_status cc__array_to_image(const char *function, const cc__array *array, const
     cc__array_image image = {.dimension = params->dimension, .type = array->type, .components = 1};
     int64_t size[CC_MAX_DIMENSION] = {1, 1, 1, 1};
     int64_t stride[CC_MAX_DIMENSION] = {0, 0, 0, 0};
-    extent extent = {0, 0};
+    byte_extent extent = {0, 0};
     cc_status status = check_shape(function, array, params);
     if (status != CC_OK)
         return status;
@@ -168,8 +177,8 @@ cc_status cc__array_to_image(const char *function, const cc__array *array, const
                               function, axis, array->strides_bytes[axis], itemsize);
     }
     if (status == CC_OK)
-        status = cc__layout_strided(function, size, array->type, image.components, params->dimension, stride,
-                                    &image.layout);
+        status =
+            cc__layout_strided(function, size, array->type, image.components, params->dimension, stride, &image.layout);
     if (status == CC_OK && (params->flags & CC_IMPORT_STRIDED) == 0 && !is_dense(&image.layout))
         status = cc__fail(CC_ERROR_LAYOUT, "%s: the pixels are not dense with i fastest, expected CC_IMPORT_STRIDED",
                           function);

@@ -8,7 +8,7 @@
 #include <cudacommon/import.h>
 
 typedef struct cc__array {
-    const unsigned char *data; /* the first element; NULL when it is not known */
+    unsigned char *data; /* the first element; may be NULL */
     cc_pixel_type type;
     int32_t ndim;
     int64_t shape[CC_MAX_DIMENSION + 1];
@@ -26,6 +26,10 @@ typedef struct cc__array_image {
 /* Fills the strides: element after element, last axis fastest, an axis of 0 as if of 1. False when they leave 63 bits.
  */
 bool cc__array_make_contiguous(cc__array *array);
+
+/* How many bytes the elements span from the first one on, 0 without elements; false when a stride is negative, or they
+ * leave 63 bits. */
+bool cc__array_extent(const cc__array *array, int64_t *out_bytes);
 
 /*
  * Everything that cc_image_import() says of shape, strides, alignment and params.memory. Of params: flags, dimension,
