@@ -169,7 +169,7 @@ static void release(cc_loan *loan, bool in_stream, cc_stream stream)
         cc__roster_unlock(CC__ROSTER_LOANS, part);
         cc__data_manager_take_back(loan->manager, loan->lent, in_stream, stream);
     }
-    cc__data_manager_release(loan->manager);
+    cc__data_manager_release_later(loan->manager);
     cc__free(loan);
 }
 
