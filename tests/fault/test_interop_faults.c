@@ -12,18 +12,6 @@
 
 #define HANGS_AFTER_SECONDS 200
 
-/* Sanitizers are so slow that there each third fault has to do. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAULT_STEP 3
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define FAULT_STEP 3
-#endif
-#endif
-#ifndef FAULT_STEP
-#define FAULT_STEP 1
-#endif
-
 #define SIZE_I 6
 #define SIZE_J 5
 #define PIXELS (SIZE_I * SIZE_J)
@@ -285,14 +273,17 @@ static int64_t run_with_fault(int64_t nth, bool all_of_the_call, bool looks_firs
     return count;
 }
 
+/* Memory that was lent is rather lost than freed when the wait for the whole device before that fails. */
 static void set_up(void)
 {
     alarm(HANGS_AFTER_SECONDS);
     fixture_setup();
+    fault_sequence_ignore(FAULT(FAULTY_SYNCHRONIZE));
 }
 
 static void tear_down(void)
 {
+    fault_sequence_ignore(0);
     fixture_teardown();
     alarm(0);
 }
@@ -301,7 +292,7 @@ START_TEST(each_fault)
 {
     const int64_t count = run_with_fault(0, false, false);
     ck_assert_int_gt(count, 10);
-    for (int64_t nth = 1; nth <= count; nth += FAULT_STEP) {
+    for (int64_t nth = 1; nth <= count; ++nth) {
         run_with_fault(nth, _i == 1, false);
         run_with_fault(nth, _i == 1, true);
     }
@@ -312,7 +303,7 @@ END_TEST
 START_TEST(for_ever)
 {
     const int64_t count = run_with_fault(0, false, false);
-    for (int64_t nth = 1; nth <= count; nth += FAULT_STEP) {
+    for (int64_t nth = 1; nth <= count; ++nth) {
         bool is_over = false;
         begin();
         fault_sequence_start(nth, true);
