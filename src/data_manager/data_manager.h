@@ -38,6 +38,11 @@ typedef struct cc__wrapped_memory {
 cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
                                           const cc__wrapped_memory *wrapped, cc__data_manager **out_manager);
 
+/* What is queued in the stream now may use the box's pixels, and comes before every later use of them; the device's
+ * memory is there. CAPTURE, OUT_OF_HOST_MEMORY, DEVICE. */
+cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
+                                       int32_t device, cc_stream stream);
+
 /* Where memory that the host, or devices, need from now on comes from; the reference is taken over on success. BUSY
  * when there is such memory already. */
 cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *function, bool on_host,
