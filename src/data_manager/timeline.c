@@ -43,7 +43,7 @@ cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_str
 {
     cc__fence *fence = NULL;
     const cc_status status = cc__fence_create(backend, device, &fence);
-    if (status != CC_OK)
+    if (fence == NULL)
         return status;
     fence->is_standing = true;
     fence->is_device_wide = !stream_is_known;
@@ -381,7 +381,7 @@ static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool 
         if (fences->entries[i]->moment_of == standing)
             return CC_OK;
     cc_status status = cc__fence_create_for_default_stream(standing->backend, standing->device, &fence);
-    if (status != CC_OK)
+    if (fence == NULL)
         return status;
     fence->stream = standing->stream;
     fence->stream_id = standing->stream_id;
