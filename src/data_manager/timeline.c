@@ -82,8 +82,8 @@ cc_status cc__fence_settle(cc__fence *fence)
         return CC_OK;
     cc_status status = backend->stream_is_capturing(backend, fence->device, fence->stream, &capturing);
     if (status == CC_OK && capturing)
-        status = cc__fail(CC_ERROR_CAPTURE, "the default stream of device %d cannot be waited for during a capture",
-                          fence->device);
+        status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d cannot be waited for during a capture",
+                          (void *)fence->stream, fence->device);
     if (status == CC_OK)
         status = backend->event_create(backend, fence->device, &event);
     if (status != CC_OK)
