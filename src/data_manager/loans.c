@@ -61,7 +61,7 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     const cc__waiter anybody = cc__waiter_of_library(request->place);
     cc__fences fences = {0};
     if (request->place != CC_PLACE_HOST)
-        cc__timeline_ask(timeline, &request->box, use, &anybody);
+        cc__timeline_ask_now(timeline, &request->box, use, &anybody);
     *out_pending = request->place != CC_PLACE_HOST && !cc__timeline_is_quiet(timeline, &request->box, use, &anybody);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && request->place != CC_PLACE_HOST) {

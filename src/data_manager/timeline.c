@@ -315,6 +315,19 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
     }
 }
 
+void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    for (int32_t i = 0; i < timeline->count; ++i) {
+        const cc__timeline_entry *entry = &timeline->entries[i];
+        if (!entry->fence->is_standing && !entry->fence->is_device_wide && must_wait(entry, box, use, waiter) &&
+            cc__fence_settle(entry->fence) != CC_OK)
+            cc__error_restore(&before);
+    }
+    cc__timeline_ask(timeline, box, use, waiter);
+}
+
 static cc_status add_fence(cc__fences *fences, cc__fence *fence)
 {
     for (int32_t i = 0; i < fences->count; ++i)

@@ -437,15 +437,11 @@ END_TEST
 
 START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
 {
-    cc__backend *emulated = cc__backend_emulated_create(1);
-    cc__timeline timeline = {0};
     cc__fence *standing = NULL;
-    cc_stream stream = NULL;
     const cc__box all = {{0, 0, 0, 0}, {4, 1, 1, 1}};
     const cc__waiter anybody = cc__waiter_of_library(0);
     cc__waiter borrower = anybody;
-    ck_assert_int_eq(emulated->stream_create(emulated, 0, &stream), CC_OK);
-    ck_assert_int_eq(cc__fence_create_standing(emulated, 0, stream, 7, true, &standing), CC_OK);
+    ck_assert_int_eq(cc__fence_create_standing(backend, 0, stream, 7, true, &standing), CC_OK);
     ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
     cc__timeline_add(&timeline, &all, CC__USE_WRITE_PARTS, standing);
     ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_READ, &anybody));
@@ -475,7 +471,7 @@ START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
 
     /* A write of everything by somebody who has waited does not end it; its own end does. */
     cc__fence *later = NULL;
-    ck_assert_int_eq(cc__fence_create(emulated, 0, &later), CC_OK);
+    ck_assert_int_eq(cc__fence_create(backend, 0, &later), CC_OK);
     ck_assert_int_eq(cc__fence_record(later, stream, 7), CC_OK);
     ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
     cc__timeline_add(&timeline, &all, CC__USE_WRITE, later);
@@ -488,9 +484,6 @@ START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
     standing->is_complete = true;
     ck_assert(!cc__timeline_has_device_wide(&timeline));
     cc__fence_release(standing);
-    cc__timeline_destroy(&timeline);
-    emulated->stream_destroy(emulated, 0, stream);
-    cc__backend_emulated_destroy(emulated);
 }
 END_TEST
 
