@@ -34,4 +34,13 @@ bool step_evict(model_world *world);
 bool step_fill(model_world *world);
 bool step_rescale(model_world *world);
 
+/* steps_memory.c: only where memory is short */
+bool step_limit(model_world *world);
+bool step_priority(model_world *world);
+bool step_discard(model_world *world);
+bool step_trim(model_world *world);
+bool step_host_limits(model_world *world);
+bool step_allocator(model_world *world);
+bool step_scatter(model_world *world); /* small boxes, written one after the other */
+
 #endif

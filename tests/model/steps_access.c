@@ -1,3 +1,4 @@
+#include "pressure.h"
 #include "steps.h"
 
 #include <stdlib.h>
@@ -125,6 +126,7 @@ static bool map(model_world *world, bool on_device)
         return true;
     }
     oracle_bring(pixels->oracle, &region.box, place, access != CC_ACCESS_WRITE, world->peers[place + 1], cost);
+    pressure_note_use(world, pixels, place);
     image->mappings++;
     model_mapping *mapping = &world->mappings[world->mapping_count++];
     *mapping = (model_mapping){.image = image,

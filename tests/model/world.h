@@ -15,6 +15,8 @@
 #define WORLD_IMAGES 12
 #define WORLD_MAPPINGS 10
 
+typedef struct model_pressure model_pressure;
+
 typedef struct model_pixels {
     oracle_pixels *oracle;
     int32_t handles; /* images that share them */
@@ -23,6 +25,11 @@ typedef struct model_pixels {
     uint64_t generation;
     bool has_changed;                         /* since then */
     unsigned char *memory[ORACLE_MAX_PLACES]; /* the first pixel, as far as a mapping has shown it */
+
+    /* Where memory is short: see pressure.h. */
+    int32_t priority;
+    uint64_t used[ORACLE_MAX_PLACES];
+    struct model_allocator *allocators[2];
 } model_pixels;
 
 typedef struct model_image {
@@ -52,6 +59,7 @@ typedef struct model_mapping {
 /* What a call costs one set of pixels. */
 typedef struct model_cost {
     model_pixels *pixels;
+    bool is_of_the_step; /* else the pixels have left a device to make room */
     oracle_cost cost;
 } model_cost;
 
@@ -65,6 +73,8 @@ typedef struct model_world {
     int32_t device_count;
     int32_t current_device;
     uint32_t peers[ORACLE_MAX_PLACES];
+    model_pressure *pressure; /* NULL: memory is not short */
+    uint64_t uses;            /* of devices, so far */
     int32_t step;
     int32_t made_images;
     model_image *images[WORLD_IMAGES];
@@ -74,7 +84,7 @@ typedef struct model_world {
 
     /* Of the step. */
     faulty_counts before;
-    model_cost costs[2];
+    model_cost costs[WORLD_IMAGES + 2];
     int32_t cost_count;
     int64_t device_fills;
     int64_t device_rescales;
