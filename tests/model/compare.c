@@ -142,6 +142,10 @@ void world_end_step(model_world *world)
         }
         fills += grown(pixels->counters.fills, after.fills);
         device_allocations += grown(pixels->counters.device_allocations, after.device_allocations);
+        pressure_note_allocations(world, pixels, MEMORY_OF_HOST,
+                                  grown(pixels->counters.host_allocations, after.host_allocations));
+        pressure_note_allocations(world, pixels, MEMORY_OF_DEVICE,
+                                  grown(pixels->counters.device_allocations, after.device_allocations));
         pixels->counters = after;
     }
     compare_backend(world, sums, fills, device_allocations);

@@ -191,6 +191,7 @@ void pressure_begin_step(model_world *world)
         return;
     refuses_locking = pressure->refuses_locking;
     allocators_begin_step(&pressure->allocators);
+    memset(pressure->expected_allocations, 0, sizeof pressure->expected_allocations);
     pressure->locked_before = cc__page_locking_bytes();
     for (int32_t device = 0; device < world->device_count; device++)
         pressure->held_before[device + 1] = pressure_held(world, device);
@@ -221,6 +222,11 @@ void pressure_end_step(model_world *world)
     if (world->pressure == NULL)
         return;
     check_limits(world);
+    for (int32_t kind = 0; kind < 2; kind++)
+        model_check(world->pressure->allocators.allocations[kind] == world->pressure->expected_allocations[kind],
+                    "the program's own allocators gave memory %lld times, expected %lld",
+                    (long long)world->pressure->allocators.allocations[kind],
+                    (long long)world->pressure->expected_allocations[kind]);
     allocators_check(&world->pressure->allocators);
 }
 
@@ -251,6 +257,13 @@ bool pressure_excuses(const model_world *world, cc_status status)
 int64_t pressure_allocations(const model_world *world, memory_kind kind)
 {
     return world->pressure != NULL ? world->pressure->allocators.allocations[kind] : 0;
+}
+
+void pressure_note_allocations(model_world *world, const model_pixels *pixels, memory_kind kind, int64_t count)
+{
+    model_pressure *pressure = world->pressure;
+    if (pressure != NULL && (pixels->allocators[kind] != NULL || pressure->of_process[kind] != NULL))
+        pressure->expected_allocations[kind] += count;
 }
 
 int64_t pressure_frees(const model_world *world, memory_kind kind)

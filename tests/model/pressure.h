@@ -17,6 +17,7 @@ typedef struct model_pressure {
     size_t limit_bytes[ORACLE_MAX_PLACES];
     size_t held_before[ORACLE_MAX_PLACES];
     size_t locked_before;
+    int64_t expected_allocations[2]; /* from allocators of the program's own, by memory_kind */
     bool refuses_locking;
 } model_pressure;
 
@@ -31,6 +32,8 @@ bool pressure_excuses(const model_world *world, cc_status status);
 
 /* What allocators of the program's own have given and taken back in the step. */
 int64_t pressure_allocations(const model_world *world, memory_kind kind);
+/* Pixels got memory so many times: from where they should. */
+void pressure_note_allocations(model_world *world, const model_pixels *pixels, memory_kind kind, int64_t count);
 int64_t pressure_frees(const model_world *world, memory_kind kind);
 
 /* A device uses pixels now. */
