@@ -131,13 +131,13 @@ static oracle_cost *cost_of(model_world *world, model_pixels *pixels)
 static void on_event(const cc_trace_event *event, void *user_data)
 {
     model_world *world = user_data;
-    model_pixels *pixels = NULL;
+    int32_t image = 0;
     if (event->kind != CC_TRACE_EVICT || strcmp(event->function, "eviction") != 0)
         return;
-    for (int32_t i = 0; i < world->image_count && pixels == NULL; i++)
-        if (world->images[i]->handle->manager->id == event->pixels_id)
-            pixels = world->images[i]->pixels;
-    model_check(pixels != NULL, "pixels left that no image has");
+    while (image < world->image_count && world->images[image]->handle->manager->id != event->pixels_id)
+        image++;
+    model_check(image < world->image_count, "pixels left that no image has");
+    model_pixels *pixels = world->images[image]->pixels;
     report_note("pixels of %zu bytes left device %d", bytes_of(pixels), (int)event->from);
     check_eviction(world, pixels, event->from);
     model_check(event->bytes == bytes_of(pixels), "eviction freed %llu bytes, expected %zu",
