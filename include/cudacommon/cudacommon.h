@@ -7,6 +7,7 @@
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
+#include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>

@@ -5,6 +5,7 @@
 #include "data_manager/data_manager.h"
 #include "trace/roster.h"
 
+#include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <stdatomic.h>
 
@@ -51,5 +52,13 @@ void cc__image_unlock(int32_t locked);
 /* In geometry.c. */
 cc_status cc__geometry_check(const char *function, int32_t dimension, const cc__geometry *geometry);
 cc__geometry cc__geometry_pad(int32_t dimension, const cc__geometry *geometry);
+/* As much of the caller's struct as it has, defaults for the rest; checks struct_size, dimension and values, not the
+ * index. `name`: the argument. */
+cc_status cc__geometry_read(const char *function, const char *name, int32_t dimension, const cc_geometry *geometry,
+                            cc_geometry *out_geometry);
+/* As much as the caller's struct has room for; its struct_size stays. */
+void cc__geometry_write(const cc_geometry *geometry, cc_geometry *out_geometry);
+/* What cc_image_get_geometry() says of a handle's region and geometry. */
+cc_geometry cc__geometry_of(int32_t dimension, const cc_region *region, const cc__geometry *geometry);
 
 #endif

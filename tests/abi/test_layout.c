@@ -34,6 +34,14 @@ OFFSET(cc_image_params, spacing, 88);
 OFFSET(cc_image_params, origin, 120);
 OFFSET(cc_image_params, direction, 152);
 
+SIZE(cc_geometry, 232);
+OFFSET(cc_geometry, struct_size, 0);
+OFFSET(cc_geometry, dimension, 4);
+OFFSET(cc_geometry, index, 8);
+OFFSET(cc_geometry, spacing, 40);
+OFFSET(cc_geometry, origin, 72);
+OFFSET(cc_geometry, direction, 104);
+
 SIZE(cc_wrap_params, 72);
 OFFSET(cc_wrap_params, struct_size, 0);
 OFFSET(cc_wrap_params, flags, 4);
