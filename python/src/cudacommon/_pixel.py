@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +37,9 @@ _BY_DTYPE: Final = {dtype: number for number, dtype in enumerate(_DTYPES) if num
 def number_of(dtype: Any) -> int:
     """The cc_pixel_type of a NumPy dtype, a scalar type or a name, or of another library's dtype by its name."""
     name = dtype if isinstance(dtype, str) else str(dtype)
-    if name == "bfloat16" or name.endswith(".bfloat16") or dtype == bfloat16_dtype():
+    if dtype is None:
+        raise PixelTypeError("dtype = None, expected a type")
+    if name == "bfloat16" or name.endswith((".bfloat16", ".bfloat16'>")):
         return BFLOAT16
     try:
         found = np.dtype(dtype)
@@ -54,6 +57,7 @@ def name_of(number: int) -> str:
     return _NAMES[number]
 
 
+@cache
 def bfloat16_dtype() -> np.dtype[Any] | None:
     """ml_dtypes' type, when that package is here."""
     try:
@@ -61,6 +65,11 @@ def bfloat16_dtype() -> np.dtype[Any] | None:
     except ImportError:
         return None
     return np.dtype(ml_dtypes.bfloat16)
+
+
+def is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    known = bfloat16_dtype()
+    return known is not None and dtype == known
 
 
 def dtype_of(number: int) -> np.dtype[Any]:
@@ -87,7 +96,7 @@ def pixel_bytes(value: Any, number: int, components: int) -> bytes:
     given = np.asarray(value)
     if given.shape not in ((), (components,)):
         raise ValueError(f"value has shape {given.shape}, expected a number or {components} of them")
-    if given.dtype == bfloat16_dtype():
+    if is_bfloat16(given.dtype):
         given = given.astype(np.float32)
     if given.dtype.kind not in "biufc":
         raise ValueError(f"value = {value!r}, expected a number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_char, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 MAX_DIMENSION = 4
 
@@ -68,6 +68,7 @@ class PlaceState(Structure):
         ("memory_bytes", c_uint64),
         ("valid_pixels", c_int64),
         ("constant_pixels", c_int64),
+        ("locked_bytes", c_uint64),
     ]
 
 
@@ -170,6 +171,8 @@ class ImportParams(Structure):
         ("geometry", POINTER(Geometry)),
         ("release", c_void_p),
         ("user_data", c_void_p),
+        ("memory", c_void_p),
+        ("memory_bytes", c_size_t),
     ]
 
 
@@ -180,6 +183,8 @@ IMPORT_STRIDED = 1
 IMPORT_REUSED = 2
 IMPORT_BORROWED = 4
 IMPORT_OWN_GEOMETRY = 8
+IMPORT_WRITABLE = 16
+IMPORT_CONTIGUOUS = 32
 
 DLPACK_COPY = 1
 DLPACK_FORCE = 2
