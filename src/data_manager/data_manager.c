@@ -43,21 +43,36 @@ cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__
 static void destroy(cc__data_manager *manager);
 
 /* What the caller has queued in `stream` comes before anything that the library does with the memory. */
-static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stream stream)
+static cc_status order_after(cc__data_manager *manager, const char *function, const cc__box *box, int32_t device,
+                             cc_stream stream)
 {
     cc__site *site = cc__data_manager_site(manager, device);
     cc__fence *fence = NULL;
-    cc_status status = cc__timeline_reserve(&site->timeline);
+    bool capturing = false;
+    cc_status status = manager->backend->stream_is_capturing(manager->backend, device, stream, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function, (void *)stream);
+    if (status == CC_OK)
+        status = cc__timeline_reserve(&site->timeline);
     if (status != CC_OK)
         return status;
     status = cc__fence_create(manager->backend, device, &fence);
     if (status == CC_OK)
         status = cc__fence_record(fence, stream, 0);
     if (status == CC_OK)
-        cc__timeline_add(&site->timeline, &manager->whole, CC__USE_WRITE, fence);
+        cc__timeline_add(&site->timeline, box, CC__USE_WRITE_PARTS, fence);
     else
         cc__timeline_unreserve(&site->timeline);
     cc__fence_release(fence);
+    return status;
+}
+
+cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
+                                       int32_t device, cc_stream stream)
+{
+    pthread_mutex_lock(&manager->lock);
+    const cc_status status = order_after(manager, function, box, device, stream);
+    pthread_mutex_unlock(&manager->lock);
     return status;
 }
 
@@ -77,15 +92,8 @@ cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout
     cc_status status = create(&dense, source, &manager);
     if (status == CC_OK && wrapped->place != CC_PLACE_HOST)
         status = cc__data_manager_use_devices(manager);
-    if (status == CC_OK && wrapped->place != CC_PLACE_HOST && layout->extent_bytes > 0) {
-        bool capturing = false;
-        status = manager->backend->stream_is_capturing(manager->backend, wrapped->place, wrapped->stream, &capturing);
-        if (status == CC_OK && capturing)
-            status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function,
-                              (void *)wrapped->stream);
-        if (status == CC_OK)
-            status = order_after(manager, wrapped->place, wrapped->stream);
-    }
+    if (status == CC_OK && wrapped->place != CC_PLACE_HOST && layout->extent_bytes > 0)
+        status = order_after(manager, function, &manager->whole, wrapped->place, wrapped->stream);
     if (status != CC_OK) {
         cc__data_manager_release(manager);
         return status;
@@ -272,8 +280,10 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
     cc_place_state state = CC_PLACE_STATE_INIT;
     pthread_mutex_lock(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
-    if (site != NULL)
+    if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
+        state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
+    }
     state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));

@@ -37,6 +37,11 @@ typedef struct cc__wrapped_memory {
 cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
                                           const cc__wrapped_memory *wrapped, cc__data_manager **out_manager);
 
+/* What is queued in the stream now may use the box's pixels, and comes before every later use of them; the device's
+ * memory is there. CAPTURE, OUT_OF_HOST_MEMORY, DEVICE. */
+cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
+                                       int32_t device, cc_stream stream);
+
 /* Where memory that the host, or devices, need from now on comes from; the reference is taken over on success. BUSY
  * when there is such memory already. */
 cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *function, bool on_host,
@@ -103,7 +108,7 @@ void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
 /* pixels_id, host_bytes, device_bytes, label. */
 void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
-/* memory_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
+/* memory_bytes, locked_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */
 int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,

@@ -18,7 +18,7 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
         status = cc__image_box(function, image, region, &request.box);
     if (status != CC_OK)
         return status;
-    if (access != CC_ACCESS_READ && cc__data_manager_is_read_only(image->manager))
+    if (access != CC_ACCESS_READ && cc__image_is_read_only(image))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     if (cc__box_is_empty(&request.box)) {
         *out_pixels = NULL;

@@ -65,6 +65,8 @@ cc_status cc_image_discard(cc_image *image, const cc_region *region)
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
         status = cc__image_box(function, image, region, &box);
+    if (status == CC_OK && image->read_only)
+        status = cc__fail(CC_ERROR_READ_ONLY, "%s: the image is read-only", function);
     if (status != CC_OK || cc__box_is_empty(&box))
         return status;
     status = cc__data_manager_discard(image->manager, function, &box);

@@ -31,6 +31,11 @@ cc_status cc__image_check_unmapped(const char *function, const cc_image *image)
     return cc__fail(CC_ERROR_BUSY, "%s: image has %u live mappings; unmap them first", function, (unsigned)count);
 }
 
+bool cc__image_is_read_only(const cc_image *image)
+{
+    return image->read_only || cc__data_manager_is_read_only(image->manager);
+}
+
 static bool is_inside(const cc_region *outer, const cc_region *inner, int32_t axis)
 {
     const uint64_t distance = (uint64_t)inner->index[axis] - (uint64_t)outer->index[axis];
@@ -227,7 +232,7 @@ size_t cc_image_get_size_bytes(const cc_image *image)
 
 int32_t cc_image_get_read_only(const cc_image *image)
 {
-    return image != NULL && cc__data_manager_is_read_only(image->manager);
+    return image != NULL && cc__image_is_read_only(image);
 }
 
 uint64_t cc_image_get_generation(cc_image *image)

@@ -8,6 +8,7 @@
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct cc__geometry {
     double spacing[CC_MAX_DIMENSION];
@@ -27,6 +28,7 @@ struct cc_image {
     int32_t dimension;
     cc_pixel_type pixel_type;
     int32_t components;
+    bool read_only; /* this handle, whatever others of the same pixels may do */
     cc__geometry geometry;
     void *user_pointer;
 };
@@ -35,6 +37,8 @@ struct cc_image {
 cc_status cc__image_check(const char *function, const cc_image *image);
 cc_status cc__image_check_access(const char *function, cc_access access);
 cc_status cc__image_check_unmapped(const char *function, const cc_image *image);
+/* Whether the pixels must not be written through this handle. */
+bool cc__image_is_read_only(const cc_image *image);
 /* region NULL is all of the image. out_box: of the data manager's pixels. */
 cc_status cc__image_box(const char *function, const cc_image *image, const cc_region *region, cc__box *out_box);
 /* The device of the image, deciding it if it was open; it exists. NO_DEVICE, INVALID_DEVICE. */

@@ -32,6 +32,7 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     view->dimension = image->dimension;
     view->pixel_type = image->pixel_type;
     view->components = image->components;
+    view->read_only = image->read_only;
     view->geometry = image->geometry;
     cc__image_enlist(view);
     *out_view = view;
@@ -55,6 +56,7 @@ static void replace_pixels(cc_image *image, const cc_image *source, cc__data_man
         image->components = source->components;
         image->geometry = source->geometry;
     }
+    image->read_only = source != NULL && source->read_only;
     image->manager = manager;
     image->box = *box;
     image->region = *region;

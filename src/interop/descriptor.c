@@ -36,7 +36,7 @@ static cc_descriptor fill(cc_image *image, const cc__box *box, cc_order order, u
     descriptor.place = place;
     descriptor.pixel_type = image->pixel_type;
     descriptor.itemsize_bytes = (int32_t)cc_pixel_type_size_bytes(image->pixel_type);
-    descriptor.read_only = cc__data_manager_is_read_only(image->manager);
+    descriptor.read_only = cc__image_is_read_only(image);
     memcpy(descriptor.typestr, cc_pixel_type_typestr(image->pixel_type),
            strlen(cc_pixel_type_typestr(image->pixel_type)) + 1);
     if (image->components > 1 || (flags & CC_DESCRIBE_COMPONENT_AXIS) != 0) {

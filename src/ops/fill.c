@@ -33,7 +33,7 @@ cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *va
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: value = NULL, expected a pixel", function);
     if (status == CC_OK)
         status = cc__image_box(function, image, region, &request.box);
-    if (status == CC_OK && cc__data_manager_is_read_only(image->manager))
+    if (status == CC_OK && cc__image_is_read_only(image))
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     if (status != CC_OK || cc__box_is_empty(&request.box))
         return status;

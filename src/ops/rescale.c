@@ -38,7 +38,7 @@ static cc_status check(const char *function, cc_image *input, double scale, doub
         if (input->box.size[axis] != output->box.size[axis])
             return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
                             (long long)output->box.size[axis], (long long)input->box.size[axis]);
-    if (cc__data_manager_is_read_only(output->manager))
+    if (cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
     return CC_OK;
 }
