@@ -35,7 +35,7 @@ from ._errors import (
     UninitializedError,
     UnsupportedError,
 )
-from ._image import Image
+from ._image import Image, Layout
 from ._imports import from_array
 from ._itk import from_itk, from_sitk, to_itk, to_sitk
 from ._library import version as __version__
@@ -68,6 +68,7 @@ __all__ = [
     "Image",
     "InvalidArgumentError",
     "InvalidDeviceError",
+    "Layout",
     "LayoutError",
     "LiveImage",
     "MemoryInfo",

@@ -37,11 +37,20 @@ def access_number(read: bool, write: bool) -> int:
 class _Mapping:
     """One mapping at a time: entered, used, left."""
 
-    def __init__(self, image: Image, region: structures.Region | None, order: str, read: bool, write: bool) -> None:
+    def __init__(
+        self,
+        image: Image,
+        region: structures.Region | None,
+        order: str,
+        read: bool,
+        write: bool,
+        component_axis: bool,
+    ) -> None:
         self._image = image
         self._region = region
         self._order = order_number(order)
         self._access = access_number(read, write)
+        self._flags = structures.EXPORT_COMPONENT_AXIS if component_axis else 0
         self._descriptor: structures.Descriptor | None = None
 
     def _map(self, place: int, stream: int) -> structures.Descriptor:
@@ -50,7 +59,7 @@ class _Mapping:
         descriptor = structures.Descriptor(ctypes.sizeof(structures.Descriptor))
         check(
             library.cc_image_map_descriptor(
-                self._image._handle, self._region, self._order, 0, place, self._access, stream, descriptor
+                self._image._handle, self._region, self._order, self._flags, place, self._access, stream, descriptor
             )
         )
         self._descriptor = descriptor
@@ -115,9 +124,16 @@ class DevicePixels(_Mapping):
     """Pixels on the image's device: ``with image.device(stream=s) as d``."""
 
     def __init__(
-        self, image: Image, region: structures.Region | None, order: str, read: bool, write: bool, stream: int
+        self,
+        image: Image,
+        region: structures.Region | None,
+        order: str,
+        read: bool,
+        write: bool,
+        component_axis: bool,
+        stream: int,
     ) -> None:
-        super().__init__(image, region, order, read, write)
+        super().__init__(image, region, order, read, write, component_axis)
         self._stream = stream
 
     def __enter__(self) -> MappedDevicePixels:

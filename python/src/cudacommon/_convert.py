@@ -14,7 +14,14 @@ from ._lending import DeviceOwner, export_params, lend, numpy_array
 from ._pixel import BFLOAT16
 
 
-def asnumpy(image: Image, *, order: str = "C", copy: bool | None = None, write: bool = True) -> np.ndarray[Any, Any]:
+def asnumpy(
+    image: Image,
+    *,
+    order: str = "C",
+    component_axis: bool = False,
+    copy: bool | None = None,
+    write: bool = True,
+) -> np.ndarray[Any, Any]:
     """The pixels as a NumPy array.
 
     Of an image whose protocols speak of host memory, the array is that memory on loan; of one that lives on a device
@@ -23,10 +30,12 @@ def asnumpy(image: Image, *, order: str = "C", copy: bool | None = None, write: 
     (l, k, j, i, component), "K" as (component, i, j, k, l). ``write=False`` lends for reading.
     """
     if copy or (copy is None and not image._is_on_host()):
-        with image.host(order=order) as pixels:
+        with image.host(order=order, component_axis=component_axis) as pixels:
             return pixels.copy(order="K")
     access = structures.READ_WRITE if write else structures.READ
-    descriptor, loan = lend(image, export_params(structures.PLACE_HOST, access, order_number(order)))
+    flags = structures.EXPORT_COMPONENT_AXIS if component_axis else 0
+    params = export_params(structures.PLACE_HOST, access, order_number(order), flags=flags)
+    descriptor, loan = lend(image, params)
     return numpy_array(descriptor, loan)
 
 

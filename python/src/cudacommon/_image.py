@@ -7,13 +7,13 @@ import math
 import threading
 from collections.abc import Sequence
 from ctypes import c_int32, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _dlpack, _observe, _picture
 from . import _structures as structures
-from ._access import DevicePixels, HostPixels
+from ._access import DevicePixels, HostPixels, order_number
 from ._lending import NOWHERE, end_loan, export_params, layout_of, lend
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
@@ -92,6 +92,20 @@ def _set_direction(geometry: structures.Geometry, direction: Any) -> None:
     for row, entries in enumerate(rows):
         first = row * structures.MAX_DIMENSION
         geometry.direction[first : first + geometry.dimension] = _numbers("direction", entries, geometry.dimension)
+
+
+class Layout(NamedTuple):
+    """How pixels lie in memory, as arrays of other libraries would list them."""
+
+    shape: tuple[int, ...]
+    #: bytes to the next element along each axis
+    strides: tuple[int, ...]
+    #: as NumPy's array interface has it; "" for bfloat16
+    typestr: str
+    itemsize: int
+    read_only: bool
+    c_contiguous: bool
+    f_contiguous: bool
 
 
 class Image:
@@ -349,14 +363,16 @@ class Image:
         index: Sequence[int] | None = None,
         size: Sequence[int] | None = None,
         order: str = "C",
+        component_axis: bool = False,
     ) -> HostPixels:
         """``with image.host(write=True) as a``: the pixels on the host as a NumPy array, for the with statement.
 
         Only what is stale is brought to the host. ``write`` says that they will be changed; with ``read=False`` too,
         that every one will be written, so that nothing needs to be brought. ``index`` and ``size`` (as ITK) choose a
-        region. ``order`` "C" lists axes as (l, k, j, i, component), "K" as (component, i, j, k, l).
+        region. ``order`` "C" lists axes as (l, k, j, i, component), "K" as (component, i, j, k, l). The component axis
+        is there when there are several components, or asked for.
         """
-        return HostPixels(self, self._region_of(index, size), order, read, write)
+        return HostPixels(self, self._region_of(index, size), order, read, write, component_axis)
 
     def device(
         self,
@@ -367,13 +383,41 @@ class Image:
         index: Sequence[int] | None = None,
         size: Sequence[int] | None = None,
         order: str = "C",
+        component_axis: bool = False,
     ) -> DevicePixels:
         """``with image.device(stream=s, write=True) as d``: the pixels on the image's device, for work in a stream.
 
         ``d`` has ``pointer``, ``shape``, ``strides`` and ``__cuda_array_interface__``. What is queued in the stream at
         the end of the with statement is what others wait for. ``stream`` None is the legacy default stream.
         """
-        return DevicePixels(self, self._region_of(index, size), order, read, write, stream_handle(stream))
+        return DevicePixels(
+            self, self._region_of(index, size), order, read, write, component_axis, stream_handle(stream)
+        )
+
+    def layout(
+        self,
+        place: int | str = "cpu",
+        *,
+        index: Sequence[int] | None = None,
+        size: Sequence[int] | None = None,
+        order: str = "C",
+        component_axis: bool = False,
+    ) -> Layout:
+        """How an array of the region would look at a place. Touches no pixels and allocates nothing."""
+        descriptor = structures.Descriptor(ctypes.sizeof(structures.Descriptor))
+        flags = structures.EXPORT_COMPONENT_AXIS if component_axis else 0
+        number = place_number(place)
+        region = self._region_of(index, size)
+        check(library.cc_image_describe(self._handle, region, order_number(order), flags, number, descriptor))
+        return Layout(
+            tuple(descriptor.shape[: descriptor.ndim]),
+            tuple(descriptor.strides_bytes[: descriptor.ndim]),
+            descriptor.typestr.decode(),
+            descriptor.itemsize_bytes,
+            bool(descriptor.read_only),
+            bool(descriptor.c_contiguous),
+            bool(descriptor.f_contiguous),
+        )
 
     def view(self, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None) -> Image:
         """An image over a region (as ITK: index of its first pixel, pixels along i, j, k, l) of the same pixels."""
@@ -650,8 +694,8 @@ class _Indexer:
         self._image = image
         self._is_itk = is_itk
 
-    def _region_at(self, key: Any) -> tuple[list[int], list[int], bool]:
-        """Index and size in ITK's order, and whether it is one pixel."""
+    def _region_at(self, key: Any) -> tuple[list[int], list[int], list[bool]]:
+        """Index and size in ITK's order, and which of the axes were given one number."""
         image = self._image
         keys = list(key) if isinstance(key, tuple) else [key]
         if Ellipsis in keys:
@@ -675,7 +719,7 @@ class _Indexer:
                 raise IndexError(f"{entry} is not in {low} to {high - 1}")
             first.append(begin - low + start)
             count.append(end - begin)
-        return first, count, not any(isinstance(entry, slice) for entry in keys)
+        return first, count, [not isinstance(entry, slice) for entry in keys]
 
     def _bounds(self, entry: slice, low: int, high: int) -> tuple[int, int]:
         if entry.step not in (None, 1):
@@ -688,18 +732,22 @@ class _Indexer:
         return begin, end
 
     def __getitem__(self, key: Any) -> Any:
-        first, count, is_pixel = self._region_at(key)
-        if not is_pixel:
+        first, count, is_single = self._region_at(key)
+        if not all(is_single):
             return self._image.view(index=first, size=count)
         with self._image.host(index=first, size=count) as pixels:
             return value_of(pixels.reshape(pixels.shape[self._image.dimension :]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        first, count, _ = self._region_at(key)
-        if math.prod(count) == 1 or np.ndim(value) == 0 or np.shape(value) == (self._image.components,):
+        first, count, is_single = self._region_at(key)
+        if all(is_single) or np.ndim(value) == 0 or np.shape(value) == (self._image.components,) != (1,):
             self._image.fill(value, index=first, size=count)
             return
         with self._image.host(index=first, size=count, write=True, read=False) as pixels:
-            # Components stay last in both orders.
-            into = pixels if not self._is_itk else pixels.transpose(*range(len(count))[::-1], *range(len(count), pixels.ndim))
-            into[...] = value
+            if self._is_itk:
+                # Components stay last in both orders.
+                dimension = len(count)
+                pixels = pixels.transpose(*range(dimension)[::-1], *range(dimension, pixels.ndim))
+            else:
+                is_single.reverse()
+            pixels[tuple(0 if single else slice(None) for single in is_single)] = value

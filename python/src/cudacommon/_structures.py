@@ -69,6 +69,8 @@ class PlaceState(Structure):
         ("valid_pixels", c_int64),
         ("constant_pixels", c_int64),
         ("locked_bytes", c_uint64),
+        ("loan_count", c_int32),
+        ("reserved", c_uint32),
     ]
 
 
