@@ -11,6 +11,7 @@
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>
+#include <cudacommon/loan.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>

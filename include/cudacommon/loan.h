@@ -45,7 +45,7 @@ typedef struct cc_export_params {
     int32_t access;    /* what the borrower may do, a cc_access: CC_ACCESS_WRITE brings nothing there */
     cc_place place;    /* CC_PLACE_HOST, a device, or CC_DEVICE_CURRENT for the image's */
     uint32_t reserved; /* 0 */
-    cc_stream stream;  /* of that device: what is pending comes before what is queued in it from now on; 0 on the host */
+    cc_stream stream; /* of that device: what is pending comes before what is queued in it from now on; 0 on the host */
 } cc_export_params;
 
 /* All of the image, C order, for reading and writing, on the image's device, in the legacy default stream. */

@@ -71,6 +71,23 @@ cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stre
     return status;
 }
 
+/* A capture that the legacy stream does not know of is only found by trying. */
+cc_status cc__cuda_synchronize(cc__backend *self, int32_t device)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    bool capturing = false;
+    status = ask_capturing(device, NULL, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "a stream of device %d is being captured, expected none", (int)device);
+    if (status == CC_OK)
+        status = cc__driver_status(cc__driver.cuCtxSynchronize(), "cuCtxSynchronize", device);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
 /*
  * Those of the default streams are ours, since the driver has no number for them before they are used. Asking the
  * driver about a stream that is being captured would break the capture.

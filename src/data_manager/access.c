@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lending.h"
+#include "data_manager/lent.h"
 
 #include <string.h>
 
@@ -74,6 +75,8 @@ cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function
     if (mapping == NULL)
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: pixels = %p is not mapped by this image on %s", function,
                           pixels, on_host ? "the host" : "a device");
+    else if (manager->loans != NULL)
+        status = cc__loans_end_use(manager, function, mapping, stream);
     else if (!on_host)
         status = cc__lending_note_use(manager, mapping, stream);
     if (status == CC_OK && --mapping->count == 0) {

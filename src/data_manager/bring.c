@@ -1,6 +1,7 @@
 /* Making pixels valid at a place: plan, execute, commit. */
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 #include "trace/trace.h"
@@ -59,6 +60,9 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
             break;
         plan.asked_by = function;
+        /* The borrower may write as soon as the caller is back, and nobody can make it wait. */
+        if (place != CC_PLACE_HOST && cc__lent_find_writer(manager->loans, box, CC_PLACE_HOST) != NULL)
+            synchronizes = true;
         const cc__box *filled = site->memory.pixels == NULL ? &manager->whole : box;
         if (!cc__transfer_has_claim(manager, place, filled)) {
             status = cc__data_manager_execute(manager, &plan, box, place, synchronizes);
@@ -76,6 +80,8 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         manager->counters.avoided_bytes += box_bytes - copied_bytes;
     }
     cc__plan_destroy(&plan);
+    if (status == CC_OK && manager->loans != NULL)
+        status = cc__loans_follow(manager, box);
     return status;
 }
 

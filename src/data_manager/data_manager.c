@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "memory/transfer_streams.h"
 #include "trace/trace.h"
@@ -173,6 +174,10 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     bool is_settled = true;
     cc__error_state before;
     cc__error_save(&before);
+    if (site->owes_synchronize && backend->synchronize(backend, place) != CC_OK && !site->memory.is_wrapped) {
+        /* Rather lost than given to somebody else while it is in use. */
+        memset(&site->memory, 0, sizeof site->memory);
+    }
     if (place == CC_PLACE_HOST || site->memory.is_wrapped) {
         is_settled = wait_for_all(&site->timeline);
     } else if (site->memory.pixels != NULL && find_stream_after(backend, place, &site->timeline, &stream) != CC_OK) {
@@ -208,6 +213,7 @@ static void destroy(cc__data_manager *manager)
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__mappings_destroy(&manager->mappings);
+    cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);
     pthread_cond_destroy(&manager->changed);
     pthread_mutex_destroy(&manager->lock);
@@ -262,6 +268,9 @@ void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int
 uint64_t cc__data_manager_generation(cc__data_manager *manager)
 {
     pthread_mutex_lock(&manager->lock);
+    /* A borrower may have written since somebody asked last. */
+    if (cc__loans_may_write(manager))
+        ++manager->generation;
     const uint64_t generation = manager->generation;
     pthread_mutex_unlock(&manager->lock);
     return generation;
@@ -284,6 +293,8 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
         state.memory_bytes = site->memory.size_bytes;
         state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
     }
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        state.loan_count += !lent->has_ended && lent->place == place;
     state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));

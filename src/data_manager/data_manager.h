@@ -81,8 +81,10 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
                                   void *context);
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker);
 
-/* Makes every pixel the same value, by noting it. BUSY while anything is mapped. */
-cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value);
+/* Makes every pixel the same value, by noting it. BUSY while anything is mapped. out_noted: false, and nothing is
+ * changed, while pixels are lent, since the borrower has to see it. */
+cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value,
+                                        bool *out_noted);
 
 cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box,
                                     cc_place place);
@@ -108,7 +110,7 @@ void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
 /* pixels_id, host_bytes, device_bytes, label. */
 void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
-/* memory_bytes, locked_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
+/* memory_bytes, locked_bytes, mapping_count, loan_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */
 int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,

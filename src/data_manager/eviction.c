@@ -1,6 +1,7 @@
 #include "data_manager/eviction.h"
 
 #include "base/error.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 #include "memory/budget.h"
@@ -61,9 +62,19 @@ done:
     return status;
 }
 
+/* Also by a loan that has ended, of which somebody has an older copy: that would be copied over. */
+static bool is_lent(const cc__data_manager *manager, cc_place place)
+{
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        if (lent->place == place)
+            return true;
+    return false;
+}
+
 static bool is_in_use(const cc__data_manager *manager, cc_place place)
 {
-    return cc__mappings_count_at(&manager->mappings, place) > 0 || cc__mappings_have_writer(&manager->mappings);
+    return cc__mappings_count_at(&manager->mappings, place) > 0 || cc__mappings_have_writer(&manager->mappings) ||
+           is_lent(manager, place);
 }
 
 cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function, cc_place place,
@@ -81,9 +92,19 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
         /* A thread that is copying without the lock may be using the place's memory. */
         while (manager->claim_count > 0 || manager->is_moving_out)
             pthread_cond_wait(&manager->changed, &manager->lock);
+        if (cc__loans_owe(manager, place)) {
+            status = cc__loans_pay(manager, place);
+            continue;
+        }
+        cc__loans_forget_ended(manager, NULL);
         site = cc__data_manager_site(manager, place);
         if (site == NULL || site->memory.pixels == NULL || site->memory.is_wrapped)
             goto unlock;
+        if (is_lent(manager, place)) {
+            status =
+                cc__fail(CC_ERROR_BUSY, "%s: place = %d has pixels that are lent; end the loan first", function, place);
+            goto unlock;
+        }
         if (is_in_use(manager, place)) {
             status =
                 cc__fail(CC_ERROR_BUSY, "%s: place = %d has pixels that are mapped; unmap them first", function, place);
@@ -127,6 +148,9 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
 
     pthread_mutex_lock(&manager->lock);
     do {
+        if (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK)
+            goto unlock;
+        cc__loans_forget_ended(manager, NULL);
         const cc__site *site = cc__data_manager_site(manager, device);
         if (site->memory.pixels == NULL || manager->claim_count > 0 || manager->is_moving_out ||
             is_in_use(manager, device))

@@ -19,6 +19,7 @@ typedef struct cc__site {
     cc__place_memory memory;
     cc__timeline timeline;
     cc__resident resident;    /* on a device: the memory's place among what may be given up */
+    bool owes_synchronize;    /* somebody whose stream is not known may still be using the memory of a device */
     cc__fence *default_fence; /* for uses of the legacy default stream that nobody has waited for yet; NULL until one */
 } cc__site;
 
@@ -35,6 +36,7 @@ struct cc__data_manager {
     pthread_cond_t changed; /* a claim has ended */
     cc__validity validity;
     cc__mappings mappings;
+    struct cc__lent *loans; /* NULL when nobody has to know of any: see lent.h */
     cc__claim *claims;
     int32_t claim_count;
     int32_t claim_capacity;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "data_manager/lent.h"
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
 
@@ -65,6 +66,8 @@ static void tidy(cc__data_manager *manager, const char *function, cc_place place
                                                     CC__PLAN_STALE_OR_ZERO, place == CC_PLACE_HOST);
     for (int32_t i = 0; i < manager->validity.count; ++i)
         everywhere &= manager->validity.cells[i].sources;
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        everywhere |= CC__SOURCE(lent->place);
     /* Others may have come in meanwhile. */
     if (status == CC_OK && may_forget(manager, place) &&
         cc__validity_prepare(&manager->validity, &manager->whole, everywhere, 0, &next) == CC_OK)
@@ -163,6 +166,17 @@ static bool is_ready(cc__data_manager *manager, const cc__access_request *reques
            cc__timeline_is_quiet(&site->timeline, &request->box, use, waiter);
 }
 
+/* BUSY. Copies that a borrower has made old are not valid any more. */
+static cc_status check_free(cc__data_manager *manager, const cc__access_request *request)
+{
+    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
+    if (holder != NULL)
+        return cc__data_manager_fail_busy(request->function, holder);
+    if (manager->loans == NULL)
+        return CC_OK;
+    return cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
+}
+
 cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request *request, cc__mapping **out_mapping)
 {
     const bool on_host = request->place == CC_PLACE_HOST;
@@ -173,10 +187,8 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
     if (request->access != CC_ACCESS_READ && manager->read_only)
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", request->function);
     cc__eviction_wait(manager);
-    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
-    if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
-    if (!on_host)
+    status = check_free(manager, request);
+    if (status == CC_OK && !on_host)
         status = cc__data_manager_use_devices(manager);
     if (status == CC_OK && !on_host)
         status = manager->backend->check_usable(manager->backend);
@@ -198,15 +210,16 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         /* That may have let another thread in. */
         ready = false;
         cc__eviction_wait(manager);
-        holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
-        if (holder != NULL)
-            return cc__data_manager_fail_busy(request->function, holder);
+        status = check_free(manager, request);
+        if (status != CC_OK)
+            return status;
     }
 
     mapping = cc__mappings_add(&manager->mappings, request->owner, request->place, request->access, &request->box);
     if (mapping == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a mapping", request->function);
     mapping->stream = request->stream;
+    mapping->function = request->function;
     mapping->stream_id = waiter.stream_id;
     if (!on_host) {
         status = reserve_note(manager, mapping, request->stream);
@@ -218,8 +231,11 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
     if (ready) {
         cc__data_manager_count_ready(manager, &request->box);
     } else {
-        status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
-                                        request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
+        if (on_host && request->access != CC_ACCESS_WRITE)
+            status = cc__loans_wait_for_devices(manager, mapping);
+        if (status == CC_OK)
+            status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
+                                            request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
         if (status == CC_OK)
             status = wait_for_others(manager, request, use, &waiter);
     }

@@ -28,7 +28,6 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
 void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool in_stream, cc_stream stream);
 
 /* Questions. */
-int32_t cc__data_manager_loan_count(cc__data_manager *manager, cc_place place);
 /* Whether pixels of the box are lent at the place. */
 bool cc__data_manager_is_lent(cc__data_manager *manager, cc_place place, const cc__box *box);
 

@@ -20,8 +20,9 @@ typedef struct cc__mapping {
     cc__box reach;      /* the box, and all further ones */
     cc_stream stream;   /* on a device: where the pixels were asked for */
     uint64_t stream_id;
-    cc__fence *fence; /* on a device: for the event of the unmap call, unless that is marked late */
-    bool is_noted;    /* an operation's work is done, and the fence says when */
+    cc__fence *fence;     /* on a device: for the event of the unmap call, unless that is marked late */
+    const char *function; /* who asked for it, for messages and traces */
+    bool is_noted;        /* an operation's work is done, and the fence says when */
 } cc__mapping;
 
 typedef struct cc__mappings {

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lending.h"
+#include "data_manager/lent.h"
 #include "trace/trace.h"
 
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
@@ -22,6 +23,8 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
+    else if (manager->loans != NULL)
+        status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
     pthread_mutex_unlock(&manager->lock);
     return status;
 }
@@ -56,6 +59,7 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
     cc__validity next = {0};
     bool changes = false;
     pthread_mutex_lock(&manager->lock);
+    const bool is_lent = manager->loans != NULL;
     cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
         status = work_on_device(manager, mapping, stream, work, context);
@@ -67,7 +71,23 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
     pthread_mutex_unlock(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);
+    if (status == CC_OK && is_lent) {
+        pthread_mutex_lock(&manager->lock);
+        status = cc__loans_bring_back(manager, mapping->function, mapping);
+        if (status == CC_OK && mapping->place != CC_PLACE_HOST)
+            status = cc__loans_follow(manager, &mapping->reach);
+        pthread_mutex_unlock(&manager->lock);
+    }
     return status;
+}
+
+/* The work is queued and cannot be taken back; what cannot be waited for then is the device's last error anyway. */
+static void follow_reading(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    if (cc__loans_follow(manager, &mapping->reach) != CC_OK)
+        cc__error_restore(&before);
 }
 
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker)
@@ -79,6 +99,8 @@ void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const
             cc__timeline_add(timeline, &mapping->reach, CC__USE_READ, worker->fence);
         else
             cc__timeline_unreserve(timeline);
+        if (worker->is_noted && manager->loans != NULL)
+            follow_reading(manager, mapping);
     }
     cc__lending_end(manager, mapping);
     pthread_mutex_unlock(&manager->lock);

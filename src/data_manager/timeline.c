@@ -38,6 +38,41 @@ cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t devi
     return CC_OK;
 }
 
+cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_stream stream, uint64_t stream_id,
+                                    bool stream_is_known, cc__fence **out_fence)
+{
+    cc__fence *fence = NULL;
+    const cc_status status = cc__fence_create(backend, device, &fence);
+    if (status != CC_OK)
+        return status;
+    fence->is_standing = true;
+    fence->is_device_wide = !stream_is_known;
+    fence->stream = stream_is_known ? stream : CC_STREAM_DEFAULT;
+    fence->stream_id = stream_is_known ? stream_id : 0;
+    *out_fence = fence;
+    return CC_OK;
+}
+
+static bool mark_stream(cc__fence *fence, cc_stream stream)
+{
+    cc__backend *backend = fence->backend;
+    bool capturing = false;
+    const uint64_t id = cc__stream_is_legacy_default(stream) ? 0 : backend->stream_id(backend, fence->device, stream);
+    return backend->stream_is_capturing(backend, fence->device, stream, &capturing) == CC_OK && !capturing &&
+           cc__fence_record(fence, stream, id) == CC_OK;
+}
+
+void cc__fence_end_standing(cc__fence *fence, bool has_stream, cc_stream stream)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    fence->is_standing = false;
+    fence->is_device_wide = !has_stream || !mark_stream(fence, stream);
+    cc__error_restore(&before);
+    if (fence->is_device_wide)
+        cc__fence_defer(fence, CC_STREAM_DEFAULT);
+}
+
 cc_status cc__fence_settle(cc__fence *fence)
 {
     cc__backend *backend = fence->backend;
@@ -132,7 +167,7 @@ static void remove_entry(cc__timeline *timeline, int32_t at)
 
 static bool is_done(cc__fence *fence, bool ask)
 {
-    if (!fence->is_complete && ask && fence->event != NULL) {
+    if (!fence->is_complete && ask && fence->event != NULL && !fence->is_standing && !fence->is_device_wide) {
         bool complete = false;
         cc__error_state before;
         /* An error here is found again, and reported, by whoever waits for the fence. */
@@ -156,6 +191,9 @@ static bool is_same_stream(const cc__fence *earlier, const cc__fence *later)
 
 static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__fence *fence)
 {
+    /* Whoever follows one of these in a stream has not waited for all that it stands for. */
+    if (entry->fence->is_standing || entry->fence->is_device_wide)
+        return false;
     switch (use) {
     case CC__USE_WRITE:
         return cc__box_contains(box, &entry->box);
@@ -186,6 +224,37 @@ void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, c
     ++timeline->count;
 }
 
+static cc__use join_uses(cc__use a, cc__use b)
+{
+    return a == CC__USE_READ && b == CC__USE_READ ? CC__USE_READ : CC__USE_WRITE_PARTS;
+}
+
+void cc__timeline_join_device_wide(cc__timeline *timeline, const cc__fence *fence)
+{
+    int32_t own = 0;
+    while (timeline->entries[own].fence != fence)
+        ++own;
+    for (int32_t i = timeline->count - 1; i >= 0; --i) {
+        const cc__timeline_entry other = timeline->entries[i];
+        if (i == own || other.fence->is_standing || !other.fence->is_device_wide)
+            continue;
+        if (!other.fence->is_complete) {
+            timeline->entries[own].box = cc__box_bounding(&timeline->entries[own].box, &other.box);
+            timeline->entries[own].use = join_uses(timeline->entries[own].use, other.use);
+        }
+        remove_entry(timeline, i);
+        if (own == timeline->count)
+            own = i;
+    }
+}
+
+void cc__timeline_remove(cc__timeline *timeline, const cc__fence *fence)
+{
+    for (int32_t i = timeline->count - 1; i >= 0; --i)
+        if (timeline->entries[i].fence == fence)
+            remove_entry(timeline, i);
+}
+
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
 
 cc__waiter cc__waiter_of_library(int32_t device)
@@ -202,8 +271,8 @@ bool cc__stream_is_legacy_default(cc_stream stream)
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
-    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
-        !cc__box_overlaps(&entry->box, box))
+    if (fence->is_complete || (fence->is_standing && waiter->skips_standing) ||
+        (use == CC__USE_READ && entry->use == CC__USE_READ) || !cc__box_overlaps(&entry->box, box))
         return false;
     if (fence->device != waiter->device)
         return true;
@@ -251,15 +320,43 @@ static cc_status add_fence(cc__fences *fences, cc__fence *fence)
     return CC_OK;
 }
 
+/* What the stream of a standing fence holds now; once in a list is enough, as a list is made at one moment. */
+static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool settles)
+{
+    cc__fence *fence = NULL;
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (fences->entries[i]->moment_of == standing)
+            return CC_OK;
+    cc_status status = cc__fence_create_for_default_stream(standing->backend, standing->device, &fence);
+    if (status != CC_OK)
+        return status;
+    fence->stream = standing->stream;
+    fence->stream_id = standing->stream_id;
+    fence->is_device_wide = standing->is_device_wide;
+    fence->moment_of = standing;
+    if (settles)
+        status = cc__fence_settle(fence);
+    if (status == CC_OK)
+        status = add_fence(fences, fence);
+    cc__fence_release(fence);
+    return status;
+}
+
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences)
 {
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!must_wait(&timeline->entries[i], box, use, waiter))
             continue;
-        cc_status status = cc__fence_settle(timeline->entries[i].fence);
-        if (status == CC_OK)
-            status = add_fence(fences, timeline->entries[i].fence);
+        cc__fence *fence = timeline->entries[i].fence;
+        const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;
+        cc_status status = CC_OK;
+        if (fence->is_standing)
+            status = add_moment(fences, fence, settles);
+        else if (settles)
+            status = cc__fence_settle(fence);
+        if (status == CC_OK && !fence->is_standing)
+            status = add_fence(fences, fence);
         if (status != CC_OK)
             return status;
     }
@@ -289,7 +386,9 @@ cc_status cc__fences_synchronize(const cc__fences *fences)
 {
     for (int32_t i = 0; i < fences->count; ++i) {
         const cc__fence *fence = fences->entries[i];
-        const cc_status status = fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
+        const cc_status status = fence->is_device_wide
+                                     ? fence->backend->synchronize(fence->backend, fence->device)
+                                     : fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
         if (status != CC_OK)
             return status;
     }

@@ -16,6 +16,7 @@ typedef struct cc__waiter {
     int32_t device;
     cc_stream stream;
     uint64_t stream_id; /* of a stream that is not the legacy default; 0 when it has none */
+    bool skips_standing;
 } cc__waiter;
 
 /* A stream of the library's own, which has done nothing yet that anybody's work could follow. */
@@ -28,6 +29,12 @@ extern const cc__waiter cc__waiter_host;
  * One for the legacy default stream is recorded only when somebody else must wait for it: whatever is queued there in
  * between makes the wait longer, never wrong, since that stream cannot go away. Until then `event` is NULL. That is for
  * the lock of the data manager whose site made it, and ends before anybody else gets to see the fence.
+ *
+ * A standing one is for a stream that somebody uses when it likes. Whoever must wait waits for a fence of its own, for
+ * what is queued there by then; no event of the standing one is asked for before cc__fence_end_standing().
+ *
+ * Where it is not known which stream that is, a fence is device-wide: the host waits for the whole device, and others
+ * for the legacy default stream, by which everybody else orders its work.
  */
 typedef struct cc__fence {
     cc__backend *backend;
@@ -37,6 +44,9 @@ typedef struct cc__fence {
     cc_stream stream;        /* where it was recorded, or will be */
     uint64_t stream_id;      /* 0 when unknown */
     atomic_bool is_complete; /* known to be done, so that nobody asks the device again */
+    bool is_standing;
+    bool is_device_wide;
+    const struct cc__fence *moment_of; /* the standing one that it was made from; only to be compared */
 } cc__fence;
 
 cc_status cc__fence_create(cc__backend *backend, int32_t device,
@@ -52,6 +62,15 @@ cc_status cc__fence_settle(cc__fence *fence);
 
 /* Makes one that was to be recorded in a stream of the library's own one that is recorded when somebody waits. */
 void cc__fence_defer(cc__fence *fence, cc_stream stream);
+
+/* Standing; stream_is_known false: device-wide. OUT_OF_HOST_MEMORY, DEVICE. */
+cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_stream stream, uint64_t stream_id,
+                                    bool stream_is_known, cc__fence **out_fence);
+/*
+ * From now on an ordinary one: for what is queued in `stream`; or device-wide, when has_stream is false or the stream
+ * cannot be marked. Cannot fail. Sets the message of no error.
+ */
+void cc__fence_end_standing(cc__fence *fence, bool has_stream, cc_stream stream);
 
 /* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
 bool cc__stream_is_legacy_default(cc_stream stream);
@@ -88,6 +107,11 @@ void cc__timeline_unreserve(cc__timeline *timeline);
  * not recorded yet. Entries that are known to be done go too.
  */
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence);
+
+/* One fence that is not standing any more, and is device-wide, takes over from those of its kind before it. */
+void cc__timeline_join_device_wide(cc__timeline *timeline, const cc__fence *fence);
+/* Takes out an entry, with its fence. */
+void cc__timeline_remove(cc__timeline *timeline, const cc__fence *fence);
 
 /* A list of fences, each once, holding a reference to each. */
 typedef struct cc__fences {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 
@@ -16,7 +17,8 @@ static bool is_all_zero(const unsigned char *bytes, size_t count)
     return true;
 }
 
-cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value)
+cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value,
+                                        bool *out_noted)
 {
     const size_t pixel_bytes = (size_t)manager->layout.pixel_bytes;
     cc_status status = CC_OK;
@@ -27,7 +29,10 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     } else if (holder != NULL) {
         status = cc__data_manager_fail_busy(function, holder);
+    } else if (cc__lent_find(manager->loans, &manager->whole, CC_DEVICE_CURRENT) != NULL) {
+        *out_noted = false;
     } else {
+        *out_noted = true;
         memcpy(manager->constant, value, pixel_bytes);
         manager->constant_is_zero = is_all_zero(manager->constant, pixel_bytes);
         cc__validity_reset(&manager->validity, &manager->whole, CC__SOURCE_CONSTANT);
@@ -46,6 +51,8 @@ cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *funct
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_READ);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(function, holder);
+    else if (manager->loans != NULL)
+        status = cc__loans_admit(manager, function, box, place, CC_ACCESS_READ);
     if (status == CC_OK && place != CC_PLACE_HOST)
         status = cc__data_manager_use_devices(manager);
     if (status != CC_OK)
@@ -83,10 +90,13 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     while (manager->claim_count > 0 || manager->is_moving_out)
         pthread_cond_wait(&manager->changed, &manager->lock);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_WRITE);
+    const cc__lent *lent = cc__lent_find(manager->loans, box, CC_DEVICE_CURRENT);
     if (manager->read_only)
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     else if (holder != NULL)
         status = cc__data_manager_fail_busy(function, holder);
+    else if (lent != NULL)
+        status = cc__loans_fail_busy(function, lent);
     else
         status = cc__validity_prepare(&manager->validity, box, 0, CC__SOURCE_UNDEFINED, &next);
     backend = manager->backend;

@@ -47,6 +47,7 @@ static cc_status unmap(const char *function, cc_image *image, void *pixels, bool
     if (status != CC_OK || pixels == NULL)
         return status;
     status = cc__data_manager_unmap(image->manager, function, image, on_host, pixels, stream);
+    cc__trace_tell();
     if (status == CC_OK)
         cc__image_disown(image, CC__IMAGE_MAPPING);
     return status;

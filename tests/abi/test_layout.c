@@ -66,7 +66,17 @@ OFFSET(cc_descriptor, itemsize_bytes, 124);
 OFFSET(cc_descriptor, read_only, 128);
 OFFSET(cc_descriptor, c_contiguous, 132);
 OFFSET(cc_descriptor, f_contiguous, 136);
-OFFSET(cc_descriptor, reserved, 140);
+OFFSET(cc_descriptor, pending, 140);
+
+SIZE(cc_export_params, 40);
+OFFSET(cc_export_params, struct_size, 0);
+OFFSET(cc_export_params, flags, 4);
+OFFSET(cc_export_params, region, 8);
+OFFSET(cc_export_params, order, 16);
+OFFSET(cc_export_params, access, 20);
+OFFSET(cc_export_params, place, 24);
+OFFSET(cc_export_params, reserved, 28);
+OFFSET(cc_export_params, stream, 32);
 
 SIZE(cc_allocator, 40);
 OFFSET(cc_allocator, struct_size, 0);
@@ -82,13 +92,15 @@ OFFSET(cc_host_memory_state, pooled_bytes, 24);
 OFFSET(cc_host_memory_state, pool_limit_bytes, 32);
 OFFSET(cc_host_memory_state, staging_bytes, 40);
 
-SIZE(cc_place_state, 40);
+SIZE(cc_place_state, 48);
 OFFSET(cc_place_state, struct_size, 0);
 OFFSET(cc_place_state, mapping_count, 4);
 OFFSET(cc_place_state, memory_bytes, 8);
 OFFSET(cc_place_state, valid_pixels, 16);
 OFFSET(cc_place_state, constant_pixels, 24);
 OFFSET(cc_place_state, locked_bytes, 32);
+OFFSET(cc_place_state, loan_count, 40);
+OFFSET(cc_place_state, reserved, 44);
 
 SIZE(cc_path_counters, 16);
 OFFSET(cc_path_counters, copies, 0);

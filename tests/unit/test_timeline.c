@@ -282,21 +282,21 @@ typedef struct wait_case {
  * a new stream by now.
  */
 static const wait_case wait_cases[] = {
-    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_DEFAULT, 0}, false},
-    {CC_STREAM_DEFAULT, 0, {0, LEGACY, 0}, false},
-    {LEGACY, 0, {0, CC_STREAM_DEFAULT, 0}, false},
-    {CC_STREAM_DEFAULT, 0, {1, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_PER_THREAD, 0}, true},
-    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_PER_THREAD, 0}, true},
-    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {0, OWN, 7}, true},
-    {CC_STREAM_DEFAULT, 0, {1, OWN, 7}, true},
-    {OWN, 0, {0, OWN, 0}, true},
-    {OWN, 7, {0, OWN, 7}, false},
-    {OWN, 7, {0, OWN, 8}, true},
-    {OWN, 7, {1, OWN, 7}, true},
-    {OWN, 7, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0}, true},
+    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_DEFAULT, 0, false}, false},
+    {CC_STREAM_DEFAULT, 0, {0, LEGACY, 0, false}, false},
+    {LEGACY, 0, {0, CC_STREAM_DEFAULT, 0, false}, false},
+    {CC_STREAM_DEFAULT, 0, {1, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_PER_THREAD, 0, false}, true},
+    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_PER_THREAD, 0, false}, true},
+    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {0, OWN, 7, false}, true},
+    {CC_STREAM_DEFAULT, 0, {1, OWN, 7, false}, true},
+    {OWN, 0, {0, OWN, 0, false}, true},
+    {OWN, 7, {0, OWN, 7, false}, false},
+    {OWN, 7, {0, OWN, 8, false}, true},
+    {OWN, 7, {1, OWN, 7, false}, true},
+    {OWN, 7, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0, false}, true},
 };
 
 START_TEST(streams_wait_for_what_is_not_in_order_anyway)
