@@ -55,7 +55,7 @@ def test_each_is_what_callers_catch(error: type[Exception], kinds: tuple[type[Ex
 def test_busy() -> None:
     image = cc.Image((4, 4))
     with image.host(write=True):
-        with pytest.raises(cc.BusyError, match="mapped"):
+        with pytest.raises(cc.BusyError, match="being written"):
             image.fill(1)
         with pytest.raises(BufferError), image.host():
             pass

@@ -61,7 +61,11 @@ def test_three_middle_slices() -> None:
     array[:, 2] = 20
     array[:, :, 2] = 30
     sheet = picture(image_of(array, "int16"))
-    window = lambda plane: np.floor(plane / 30 * 255 + 0.5).astype(np.uint8)  # noqa: E731
+
+    def window(plane: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """What is shown lies between 10 and 30."""
+        return np.floor((plane - 10) / 20 * 255 + 0.5).astype(np.uint8)
+
     np.testing.assert_array_equal(sheet[:5, 0:4], window(array[3]))
     np.testing.assert_array_equal(sheet[:6, 8:12], window(array[:, 2]))
     np.testing.assert_array_equal(sheet[:6, 16:21], window(array[:, :, 2]))

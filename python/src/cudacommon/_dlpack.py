@@ -53,10 +53,8 @@ def is_versioned(max_version: Any) -> bool:
 
 
 def _stream(stream: Any, on_host: bool) -> int:
-    """What __dlpack__ was given, as a cudaStream_t."""
-    if stream is None or stream == 1:
-        if stream is not None and on_host:
-            raise ValueError(f"__dlpack__: stream = {stream}, expected None or -1 for memory of the host")
+    """What __dlpack__ was given, as a cudaStream_t. -1 asks for no ordering, and gets that of the legacy stream."""
+    if stream is None:
         return 0
     if not isinstance(stream, int):
         raise ValueError(f"__dlpack__: stream = {stream!r}, expected a number or None")
@@ -64,9 +62,9 @@ def _stream(stream: Any, on_host: bool) -> int:
         return 0
     if on_host:
         raise ValueError(f"__dlpack__: stream = {stream}, expected None or -1 for memory of the host")
-    if stream < -1 or stream == 0:
+    if stream <= 0:
         raise ValueError(f"__dlpack__: stream = {stream}, expected -1, 1, 2 or a stream's handle; 0 is ambiguous")
-    return stream
+    return 0 if stream == 1 else stream
 
 
 def export(image: Image, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
