@@ -147,7 +147,11 @@ def fail(status: int) -> NoReturn:
     error = BY_STATUS.get(status, Error)(_last_message().decode("utf-8", "replace"))
     error.status = status
     error.native_error = _last_native()
-    raise error
+    try:
+        raise error
+    finally:
+        # Or this frame and the error would keep each other, and the callers' arrays, until a collection.
+        del error
 
 
 def check(status: int) -> None:
