@@ -46,7 +46,8 @@ CC_API cc_status cc_device_get_limit(int32_t device, size_t *out_limit_bytes, si
  * Gives device memory that the library keeps for reuse back to the driver. No image loses any.
  * keep_bytes: how much to keep, of what is in use and not.
  * Returns CC_OK; CC_ERROR_NO_DEVICE; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_DEVICE.
- * Thread safety: any thread. Does not block; memory whose last use is still queued stays. Since 2.0.
+ * Thread safety: any thread. Memory whose last use is still queued stays. Blocks only when loans (loan.h) have left
+ * pixels behind that nobody has any more: those are freed, once the device is done with them. Since 2.0.
  */
 CC_API cc_status cc_device_trim(int32_t device, size_t keep_bytes);
 

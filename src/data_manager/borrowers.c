@@ -173,7 +173,6 @@ static cc_status synchronize(cc__data_manager *manager, cc_place device)
     cc__site *site = &manager->devices[device];
     cc__backend *backend = manager->backend;
     cc__fence *owed = NULL;
-    bool is_wide = false;
     for (int32_t i = 0; i < site->timeline.count; ++i)
         if (is_owed(&site->timeline.entries[i]))
             owed = cc__fence_retain(site->timeline.entries[i].fence);
@@ -183,11 +182,8 @@ static cc_status synchronize(cc__data_manager *manager, cc_place device)
     if (status == CC_OK && owed != NULL)
         owed->is_complete = true;
     cc__fence_release(owed);
-    for (int32_t i = 0; i < site->timeline.count; ++i)
-        is_wide = is_wide ||
-                  (site->timeline.entries[i].fence->is_device_wide && !site->timeline.entries[i].fence->is_complete);
-    if (status == CC_OK && !is_wide)
-        site->owes_synchronize = false;
+    if (status == CC_OK)
+        site->owes_synchronize = cc__timeline_has_device_wide(&site->timeline);
     return status;
 }
 

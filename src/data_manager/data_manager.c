@@ -41,8 +41,6 @@ cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__
     return create(layout, undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE_CONSTANT, out_manager);
 }
 
-static void destroy(cc__data_manager *manager);
-
 /* What the caller has queued in `stream` comes before anything that the library does with the memory. */
 static cc_status order_after(cc__data_manager *manager, const char *function, const cc__box *box, int32_t device,
                              cc_stream stream)
@@ -127,7 +125,7 @@ cc__data_manager *cc__data_manager_retain(cc__data_manager *manager)
 void cc__data_manager_release(cc__data_manager *manager)
 {
     if (manager != NULL && atomic_fetch_sub(&manager->references, 1) == 1)
-        destroy(manager);
+        cc__data_manager_destroy(manager);
 }
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
@@ -193,7 +191,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     cc__error_restore(&before);
 }
 
-static void destroy(cc__data_manager *manager)
+void cc__data_manager_destroy(cc__data_manager *manager)
 {
     const cc_release_fn release = manager->release;
     void *data = manager->release_data;
@@ -288,6 +286,8 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
     pthread_mutex_lock(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     const cc__site *site = cc__data_manager_site(manager, place);
     if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
@@ -308,6 +308,8 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
 {
     int32_t count = 0;
     pthread_mutex_lock(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
         const cc__cell *cell = &manager->validity.cells[i];
         cc__box inside;

@@ -49,6 +49,12 @@ cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *
 
 cc__data_manager *cc__data_manager_retain(cc__data_manager *manager);
 void cc__data_manager_release(cc__data_manager *manager); /* accepts NULL */
+/*
+ * The same for a thread that must not wait for a device: the last owner's pixels then go with free_leftovers, which
+ * waits, and which is called where memory is wanted. No lock is held.
+ */
+void cc__data_manager_release_later(cc__data_manager *manager);
+void cc__data_managers_free_leftovers(void);
 
 /* What a caller wants: the box is not empty; the device exists. */
 typedef struct cc__access_request {

@@ -207,6 +207,7 @@ cc_status cc__eviction_allocate(cc__data_manager *manager, int32_t device, cc_st
     cc__backend *backend = manager->backend;
     const size_t size_bytes = (size_t)manager->layout.extent_bytes;
     cc_status status = CC_OK;
+    cc__data_managers_free_leftovers();
     for (int32_t attempt = 0; attempt < MOST_ATTEMPTS; ++attempt) {
         status = cc__device_memory_allocate(backend, device, stream, &manager->layout, allocator, out_memory);
         if (status != CC_ERROR_OUT_OF_DEVICE_MEMORY || !cc__budget_could_hold(backend, device, size_bytes))
@@ -225,6 +226,7 @@ cc_status cc__eviction_allocate(cc__data_manager *manager, int32_t device, cc_st
 void cc__data_managers_keep_limit(int32_t device)
 {
     size_t excess_bytes = 0;
+    cc__data_managers_free_leftovers();
     while (cc__budget_get(device).limit_bytes > 0 && (excess_bytes = cc__budget_excess(device, 0)) > 0)
         if (!make_room(device, excess_bytes))
             return;

@@ -53,6 +53,7 @@ struct cc__data_manager {
     cc_counters counters;
     char label[CC_LABEL_BYTES];
 
+    cc__data_manager *next_leftover; /* see leftovers.c */
     uint64_t id;         /* no other of the process has it */
     cc__account account; /* of `counters` */
     cc__layout layout;   /* of memory of the library's own */
@@ -74,6 +75,9 @@ cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *ho
 
 /* The number of cells that is too many; tests lower it. */
 extern int32_t cc__cells_before_tidying;
+
+/* The last owner has let go. Waits where it must. */
+void cc__data_manager_destroy(cc__data_manager *manager);
 
 /* Nothing uses the site any more but the work under way: frees its memory after that, waiting only where it must. */
 void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *site);

@@ -42,7 +42,8 @@ static bool may_forget(const cc__data_manager *manager, cc_place place)
         if (mapping->access != CC_ACCESS_READ || mapping->place != place)
             return false;
     }
-    return manager->claim_count == 0;
+    return manager->claim_count == 0 &&
+           cc__lent_find_onlooker(manager->loans, &manager->mappings, &manager->whole, place) == NULL;
 }
 
 /*

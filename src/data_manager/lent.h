@@ -19,7 +19,8 @@ struct cc__lent {
     cc_stream stream; /* on a device: the borrower's, or the legacy default for one that is not known */
     uint64_t stream_id;
     bool is_stream_known;
-    cc__fence *fence; /* on a device: standing in the place's timeline; when it has ended, of the last work */
+    cc__fence *fence; /* on a device, while the loan is out: standing in the place's timeline */
+    bool owes;        /* it has ended, and nobody knows when the borrower's last work is done */
 };
 
 /* Pure decisions. NULL: nothing stands in the way. */
@@ -61,6 +62,9 @@ cc_status cc__loans_wait_for_devices(cc__data_manager *manager, const cc__mappin
 /* Whether such work may be left on a device by loans that have ended; waits for it. */
 bool cc__loans_owe(const cc__data_manager *manager, cc_place device);
 cc_status cc__loans_pay(cc__data_manager *manager, cc_place device);
+
+/* What a borrower may have written is valid with him alone; for whoever asks what is valid where. */
+void cc__loans_forget_copies(cc__data_manager *manager);
 
 /* Ended loans that nobody has to know of any more leave the list; `except` does not count as an onlooker. */
 void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except);

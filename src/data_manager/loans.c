@@ -182,6 +182,38 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
     return status;
 }
 
+static bool lent_is_listed(const cc__data_manager *manager, const cc__lent *lent)
+{
+    const cc__lent *at = manager->loans;
+    while (at != NULL && at != lent)
+        at = at->next;
+    return at != NULL;
+}
+
+/* More than this that have ended at one place become one, for a larger box. */
+#define MOST_ENDED 16
+
+/* So that loans that come and go without anybody looking do not grow into a long list. */
+static void join_ended(cc__data_manager *manager, cc__lent *lent)
+{
+    int32_t count = 0;
+    for (const cc__lent *other = manager->loans; other != NULL; other = other->next)
+        count += other->has_ended && other->place == lent->place;
+    for (cc__lent **link = &manager->loans; *link != NULL;) {
+        cc__lent *other = *link;
+        if (other == lent || !other->has_ended || other->place != lent->place ||
+            (count <= MOST_ENDED && !cc__box_contains(&lent->box, &other->box) &&
+             !cc__box_contains(&other->box, &lent->box))) {
+            link = &other->next;
+            continue;
+        }
+        lent->box = cc__box_bounding(&lent->box, &other->box);
+        lent->owes = lent->owes || other->owes;
+        *link = other->next;
+        cc__free(other);
+    }
+}
+
 void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool in_stream, cc_stream stream)
 {
     pthread_mutex_lock(&manager->lock);
@@ -189,14 +221,17 @@ void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool 
     if (lent->writes)
         ++manager->generation;
     if (lent->fence != NULL) {
-        cc__timeline *timeline = &cc__data_manager_site(manager, lent->place)->timeline;
+        cc__site *site = cc__data_manager_site(manager, lent->place);
         cc__fence_end_standing(lent->fence, in_stream || lent->is_stream_known, in_stream ? stream : lent->stream);
-        if (lent->fence->is_device_wide) {
-            cc__data_manager_site(manager, lent->place)->owes_synchronize = true;
-            cc__timeline_join_device_wide(timeline, lent->fence);
-        }
+        lent->owes = lent->fence->is_device_wide;
+        cc__timeline_settle_standing(&site->timeline, lent->fence);
+        site->owes_synchronize = cc__timeline_has_device_wide(&site->timeline);
+        cc__fence_release(lent->fence);
+        lent->fence = NULL;
     }
     cc__loans_forget_ended(manager, NULL);
+    if (lent_is_listed(manager, lent))
+        join_ended(manager, lent);
     pthread_mutex_unlock(&manager->lock);
 }
 
@@ -211,19 +246,36 @@ static bool has_onlookers(const cc__data_manager *manager, const cc__lent *lent,
     return false;
 }
 
+static void forget_copies(cc__data_manager *manager, const cc__lent *lent)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    if (cc__lent_drop_copies(&manager->validity, &lent->box, lent->place) != CC_OK) {
+        cc__validity_forget(&manager->validity, &lent->box, ~CC__SOURCE(lent->place));
+        cc__error_restore(&before);
+    }
+}
+
+void cc__loans_forget_copies(cc__data_manager *manager)
+{
+    cc__loans_forget_ended(manager, NULL);
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        if (lent->writes)
+            forget_copies(manager, lent);
+}
+
 void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except)
 {
     for (cc__lent **link = &manager->loans; *link != NULL;) {
         cc__lent *lent = *link;
-        const bool is_unsettled = lent->fence != NULL && lent->fence->is_device_wide && !lent->fence->is_complete;
+        const bool is_unsettled = lent->owes && cc__loans_owe(manager, lent->place);
         if (!lent->has_ended || (lent->writes && (is_unsettled || has_onlookers(manager, lent, except)))) {
             link = &lent->next;
             continue;
         }
-        if (lent->writes && cc__lent_drop_copies(&manager->validity, &lent->box, lent->place) != CC_OK)
-            cc__validity_forget(&manager->validity, &lent->box, ~CC__SOURCE(lent->place));
+        if (lent->writes)
+            forget_copies(manager, lent);
         *link = lent->next;
-        cc__fence_release(lent->fence);
         cc__free(lent);
     }
 }

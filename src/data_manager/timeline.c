@@ -229,18 +229,30 @@ static cc__use join_uses(cc__use a, cc__use b)
     return a == CC__USE_READ && b == CC__USE_READ ? CC__USE_READ : CC__USE_WRITE_PARTS;
 }
 
-void cc__timeline_join_device_wide(cc__timeline *timeline, const cc__fence *fence)
+/* Whoever waits for `later` has waited for `earlier` too, which comes before it in one stream. */
+static bool is_covered(const cc__timeline_entry *earlier, const cc__timeline_entry *later)
 {
+    return !earlier->fence->is_device_wide && !later->fence->is_device_wide &&
+           is_same_stream(earlier->fence, later->fence) && cc__box_contains(&later->box, &earlier->box) &&
+           (later->use != CC__USE_READ || earlier->use == CC__USE_READ);
+}
+
+void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence)
+{
+    const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
     int32_t own = 0;
     while (timeline->entries[own].fence != fence)
         ++own;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         const cc__timeline_entry other = timeline->entries[i];
-        if (i == own || other.fence->is_standing || !other.fence->is_device_wide)
+        cc__timeline_entry *mine = &timeline->entries[own];
+        if (i == own || other.fence->is_standing)
             continue;
-        if (!other.fence->is_complete) {
-            timeline->entries[own].box = cc__box_bounding(&timeline->entries[own].box, &other.box);
-            timeline->entries[own].use = join_uses(timeline->entries[own].use, other.use);
+        if (fence->is_device_wide && other.fence->is_device_wide && !other.fence->is_complete) {
+            mine->box = cc__box_bounding(&mine->box, &other.box);
+            mine->use = join_uses(mine->use, other.use);
+        } else if (!is_done(other.fence, ask) && !is_covered(&other, mine)) {
+            continue;
         }
         remove_entry(timeline, i);
         if (own == timeline->count)
@@ -248,11 +260,12 @@ void cc__timeline_join_device_wide(cc__timeline *timeline, const cc__fence *fenc
     }
 }
 
-void cc__timeline_remove(cc__timeline *timeline, const cc__fence *fence)
+bool cc__timeline_has_device_wide(const cc__timeline *timeline)
 {
-    for (int32_t i = timeline->count - 1; i >= 0; --i)
-        if (timeline->entries[i].fence == fence)
-            remove_entry(timeline, i);
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (timeline->entries[i].fence->is_device_wide && !timeline->entries[i].fence->is_complete)
+            return true;
+    return false;
 }
 
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};

@@ -108,10 +108,10 @@ void cc__timeline_unreserve(cc__timeline *timeline);
  */
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence);
 
-/* One fence that is not standing any more, and is device-wide, takes over from those of its kind before it. */
-void cc__timeline_join_device_wide(cc__timeline *timeline, const cc__fence *fence);
-/* Takes out an entry, with its fence. */
-void cc__timeline_remove(cc__timeline *timeline, const cc__fence *fence);
+/* The entry of a fence that is not standing any more takes over from those before it that it covers. */
+void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence);
+/* Whether there is one that is not known to be done. */
+bool cc__timeline_has_device_wide(const cc__timeline *timeline);
 
 /* A list of fences, each once, holding a reference to each. */
 typedef struct cc__fences {

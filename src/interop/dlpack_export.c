@@ -92,8 +92,9 @@ static cc__dlpack_tensor describe(exported *that, const cc_descriptor *descripto
         .shape = that->shape,
         .strides = that->strides,
     };
+    /* Pixels that are none may have no device yet. */
     if (descriptor->place != CC_PLACE_HOST)
-        tensor.device = (cc__dlpack_device){CC__DLPACK_CUDA, descriptor->place};
+        tensor.device = (cc__dlpack_device){CC__DLPACK_CUDA, descriptor->place >= 0 ? descriptor->place : 0};
     for (int32_t axis = 0; axis < descriptor->ndim; ++axis) {
         that->shape[axis] = descriptor->shape[axis];
         that->strides[axis] = descriptor->strides_bytes[axis] / descriptor->itemsize_bytes;

@@ -108,7 +108,7 @@ cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_de
     if (status != CC_OK)
         return status;
 
-    const bool is_read_only = cc__data_manager_is_read_only(image->manager);
+    const bool is_read_only = cc__image_is_read_only(image);
     if (is_read_only && known.access == CC_ACCESS_READ_WRITE)
         known.access = CC_ACCESS_READ;
     if (is_read_only && known.access == CC_ACCESS_WRITE)
@@ -169,7 +169,7 @@ static void release(cc_loan *loan, bool in_stream, cc_stream stream)
         cc__roster_unlock(CC__ROSTER_LOANS, part);
         cc__data_manager_take_back(loan->manager, loan->lent, in_stream, stream);
     }
-    cc__data_manager_release(loan->manager);
+    cc__data_manager_release_later(loan->manager);
     cc__free(loan);
 }
 
