@@ -54,9 +54,9 @@ struct cc__data_manager {
     char label[CC_LABEL_BYTES];
 
     cc__data_manager *next_leftover; /* see leftovers.c */
-    uint64_t id;         /* no other of the process has it */
-    cc__account account; /* of `counters` */
-    cc__layout layout;   /* of memory of the library's own */
+    uint64_t id;                     /* no other of the process has it */
+    cc__account account;             /* of `counters` */
+    cc__layout layout;               /* of memory of the library's own */
     cc__box whole;
     bool read_only;
     cc_release_fn release; /* of wrapped memory */
