@@ -63,7 +63,7 @@ def astorch(image: Image) -> Any:
     """The pixels as a torch.Tensor: on the device, or on the CPU when the image's protocols speak of host memory."""
     import torch
 
-    return torch.utils.dlpack.from_dlpack(image)  # type: ignore[attr-defined,no-untyped-call]
+    return torch.from_dlpack(image)
 
 
 class _ForJax:

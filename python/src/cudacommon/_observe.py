@@ -262,8 +262,7 @@ _trace_lock = threading.RLock()
 _listeners: list[Callable[[TraceEvent], None]] = []
 
 
-@structures.TraceFunction
-def _on_event(event: Any, user_data: Any) -> None:
+def _tell(event: Any, user_data: Any) -> None:
     seen = event.contents
     told = TraceEvent(
         _KINDS[seen.kind] if seen.kind < len(_KINDS) else str(seen.kind),
@@ -279,6 +278,9 @@ def _on_event(event: Any, user_data: Any) -> None:
     )
     for listener in list(_listeners):
         listener(told)
+
+
+_on_event = structures.TraceFunction(_tell)
 
 
 def _listen(listener: Callable[[TraceEvent], None]) -> None:

@@ -53,10 +53,10 @@ def collect() -> int:
     """Lets go of objects whose memory the library does not use any more; says how many."""
     done = 0
     if not _owners:
-        return done
+        return 0
     tokens = (c_uint64 * _AT_ONCE)()
     while True:
-        count = _take(_queue, _AT_ONCE, tokens)
+        count: int = _take(_queue, _AT_ONCE, tokens)
         for token in tokens[:count]:
             _owners.pop(token, None)
         done += count

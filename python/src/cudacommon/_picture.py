@@ -48,14 +48,16 @@ def _slice(image: Image, across: int | None) -> np.ndarray[Any, Any]:
         shape = [1] * (2 - len(shape)) + shape[-2:] if len(shape) < 2 else shape
         plane = pixels.reshape(*shape, *pixels.shape[image.dimension :])
         step = [-(-extent // _MOST_PIXELS) for extent in plane.shape[:2]]
-        return plane[:: step[0], :: step[1]].copy()
+        thinned: np.ndarray[Any, Any] = plane[:: step[0], :: step[1]].copy()
+        return thinned
 
 
 def _grey(plane: np.ndarray[Any, Any], low: float, high: float) -> np.ndarray[Any, Any]:
     if high <= low:
         return np.full(plane.shape, 0 if high == 0 else 128, np.uint8)
     scaled = (np.nan_to_num(plane, nan=low, posinf=high, neginf=low) - low) / (high - low)
-    return (np.clip(scaled, 0, 1) * 255 + 0.5).astype(np.uint8)
+    grey: np.ndarray[Any, Any] = (np.clip(scaled, 0, 1) * 255 + 0.5).astype(np.uint8)
+    return grey
 
 
 def _values(plane: np.ndarray[Any, Any], components: int) -> np.ndarray[Any, Any]:

@@ -64,7 +64,8 @@ def bfloat16_dtype() -> np.dtype[Any] | None:
         import ml_dtypes
     except ImportError:
         return None
-    return np.dtype(ml_dtypes.bfloat16)
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
 
 
 def is_bfloat16(dtype: np.dtype[Any]) -> bool:
