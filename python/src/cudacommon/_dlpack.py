@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_void_p
+from ctypes import byref, c_uint32, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import _structures as structures
 from ._lending import export_params
-from ._library import address_of, check, fail, library
+from ._library import address_of, check, fail, library, unchecked
 
 if TYPE_CHECKING:
     from ._image import Image
@@ -25,7 +25,7 @@ _USED_LEGACY_NAME, _USED_VERSIONED_NAME = _name(0, 1), _name(1, 1)
 
 _python = ctypes.pythonapi
 _object = ctypes.py_object
-_new_capsule = ctypes.PYFUNCTYPE(_object, c_void_p, c_void_p, c_void_p)(("PyCapsule_New", _python))
+_new_capsule = ctypes.PYFUNCTYPE(_object)(("PyCapsule_New", _python))
 _capsule_pointer = ctypes.PYFUNCTYPE(c_void_p, _object, c_void_p)(("PyCapsule_GetPointer", _python))
 _capsule_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, _object, c_void_p)(("PyCapsule_IsValid", _python))
 _capsule_rename = ctypes.PYFUNCTYPE(ctypes.c_int, _object, c_void_p)(("PyCapsule_SetName", _python))
@@ -33,23 +33,20 @@ _capsule_rename = ctypes.PYFUNCTYPE(ctypes.c_int, _object, c_void_p)(("PyCapsule
 library.cc_dlpack_set_capsule_functions(
     address_of(_python.PyCapsule_IsValid), address_of(_python.PyCapsule_GetPointer)
 )
-_destructor = address_of(library.cc_dlpack_destroy_capsule)
+_destructor = c_void_p(address_of(library.cc_dlpack_destroy_capsule))
 
-_export = library.cc_image_export_dlpack
-_export_legacy = library.cc_image_export_dlpack_legacy
+_exports = (unchecked("cc_image_export_dlpack_legacy"), unchecked("cc_image_export_dlpack"))
+_names = (c_void_p(LEGACY_NAME), c_void_p(VERSIONED_NAME))
+_no_flags = c_uint32(0)
 
 
-def make_capsule(image: Image, params: structures.ExportParams, versioned: bool, flags: int = 0) -> Any:
+def make_capsule(image: Image, params: Any, versioned: bool, flags: c_uint32 = _no_flags) -> Any:
     """A capsule that owns a loan of the image, or a copy of it."""
     tensor = c_void_p()
-    status = (_export if versioned else _export_legacy)(image._handle, params, flags, tensor)
+    status = _exports[versioned](image._handle, params, flags, byref(tensor))
     if status:
         fail(status)
-    return _new_capsule(tensor, VERSIONED_NAME if versioned else LEGACY_NAME, _destructor)
-
-
-def is_versioned(max_version: Any) -> bool:
-    return max_version is not None and max_version[0] >= 1
+    return _new_capsule(tensor, _names[versioned], _destructor)
 
 
 def _stream(stream: Any, on_host: bool) -> int:
@@ -67,10 +64,26 @@ def _stream(stream: Any, on_host: bool) -> int:
     return 0 if stream == 1 else stream
 
 
+#: by kind of device and stream: what most calls ask for
+_usual: dict[tuple[int, Any], Any] = {
+    (CPU, None): export_params(structures.PLACE_HOST),
+    (CPU, -1): export_params(structures.PLACE_HOST),
+    (CUDA, None): export_params(structures.DEVICE_CURRENT),
+    (CUDA, -1): export_params(structures.DEVICE_CURRENT),
+    (CUDA, 1): export_params(structures.DEVICE_CURRENT),
+    (CUDA, 2): export_params(structures.DEVICE_CURRENT, stream=2),
+}
+
+
 def export(image: Image, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
     """What ``Image.__dlpack__`` returns. Nothing here may raise TypeError: consumers would retry with fewer arguments."""
-    own = image.__dlpack_device__()
-    flags = 0
+    own = image._device_pair or image.__dlpack_device__()
+    versioned = max_version is not None and max_version[0] >= 1
+    if dl_device is None and not copy and (stream is None or isinstance(stream, int)):
+        params = _usual.get((own[0], stream))
+        if params is not None:
+            return make_capsule(image, params, versioned)
+    flags = structures.DLPACK_COPY if copy else 0
     if dl_device is not None and tuple(dl_device) != own:
         kind, number = dl_device
         if kind != CPU or number != 0 or copy is False:
@@ -82,16 +95,14 @@ def export(image: Image, stream: Any, max_version: Any, dl_device: Any, copy: bo
             raise ValueError(f"__dlpack__: stream = {stream}, expected None for a copy on the host")
         own = (CPU, 0)
         flags = structures.DLPACK_COPY
-    elif copy:
-        flags = structures.DLPACK_COPY
     on_host = own[0] == CPU
     handle = _stream(stream, on_host)
     access = structures.READ if flags else structures.READ_WRITE
     params = export_params(structures.PLACE_HOST if on_host else structures.DEVICE_CURRENT, access, 0, handle)
-    return make_capsule(image, params, is_versioned(max_version), flags)
+    return make_capsule(image, params, versioned, c_uint32(flags))
 
 
-def import_capsule(capsule: Any, params: structures.ImportParams, stream: int) -> int:
+def import_capsule(capsule: Any, params: structures.ImportParams, stream: int) -> c_void_p:
     """An image over a capsule's tensor, which goes over to it; a handle. When this raises, the capsule is as before."""
     image = c_void_p()
     if _capsule_is_valid(capsule, VERSIONED_NAME):
@@ -107,4 +118,4 @@ def import_capsule(capsule: Any, params: structures.ImportParams, stream: int) -
         _capsule_rename(capsule, _USED_LEGACY_NAME)
     else:
         raise BufferError(f"{capsule!r} is no DLPack capsule, or was used before")
-    return image.value or 0
+    return image

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Sequence
 from ctypes import c_int32, c_void_p
 from typing import Any, NamedTuple
@@ -14,12 +13,16 @@ import numpy as np
 from . import _dlpack, _observe, _picture
 from . import _structures as structures
 from ._access import DevicePixels, HostPixels, order_number
-from ._lending import NOWHERE, end_loan, export_params, layout_of, lend
+from ._lending import NOWHERE, Lent, end_loan, export_params, layout_of, lend_into
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._streams import protocol_stream, stream_handle
 
-_loan_lock = threading.Lock()
+#: for reading attributes: made when needed, used by one thread at a time
+_spare_lents: list[Lent] = []
+
+_TO_HOST = export_params(structures.PLACE_HOST)
+_TO_DEVICE = export_params(structures.DEVICE_CURRENT)
 
 _UNINITIALIZED = 1
 _NAMED_DEVICES = ("cuda", "gpu")
@@ -123,16 +126,17 @@ class Image:
         "__weakref__",
         "_device_pair",
         "_export_stream",
+        "_current_loans",
         "_handle",
         "_interface",
-        "_loans",
+        "_old_loans",
         "_on_host",
         "_pixel_type",
         "components",
         "dimension",
     )
 
-    _handle: int
+    _handle: c_void_p
     #: number of axes, 1 to 4
     dimension: int
     #: values of one pixel
@@ -176,36 +180,45 @@ class Image:
         )
         handle = c_void_p()
         check(library.cc_image_create(params, handle))
-        self._adopt(handle.value or 0, on_host=True if place == structures.PLACE_HOST else None)
+        self._adopt(handle, on_host=True if place == structures.PLACE_HOST else None)
         if label is not None:
             self.label = label
 
-    def _adopt(self, handle: int, on_host: bool | None) -> None:
+    def _adopt(self, handle: c_void_p, on_host: bool | None) -> None:
         self._handle = handle
         self._on_host = on_host
-        self._loans: list[int] = []
+        # Of the pixels that the image has, and of those that it had before.
+        self._current_loans: list[int] = []
+        self._old_loans: list[int] = []
         self._export_stream = 0
         self._take_over()
 
     def _take_over(self) -> None:
         """What is the handle's own and kept here because it is asked for often."""
-        self._interface: dict[str, Any] | None = None
+        self._forget_interface()
         self._device_pair: tuple[int, int] | None = None
         self.dimension = library.cc_image_get_dimension(self._handle)
         self.components = library.cc_image_get_components(self._handle)
         self._pixel_type: int = library.cc_image_get_pixel_type(self._handle)
 
+    def _forget_interface(self) -> None:
+        """What was lent is not what the attributes speak of from now on, and stays lent."""
+        self._interface: dict[str, Any] | None = None
+        self._old_loans += self._current_loans
+        self._current_loans = []
+
     @classmethod
-    def _from_handle(cls, handle: int, on_host: bool | None = None) -> Image:
+    def _from_handle(cls, handle: c_void_p, on_host: bool | None = None) -> Image:
         image = cls.__new__(cls)
         image._adopt(handle, on_host)
         return image
 
     def __del__(self, _release: Any = library.cc_image_release, _end_loan: Any = end_loan) -> None:
-        handle = getattr(self, "_handle", 0)
-        if handle:
-            self._handle = 0
-            for loan in self._loans:
+        handle = getattr(self, "_handle", None)
+        if handle is not None:
+            for loan in self._current_loans:
+                _end_loan(loan)
+            for loan in self._old_loans:
                 _end_loan(loan)
             _release(handle)
 
@@ -424,7 +437,7 @@ class Image:
         region = self._region_of(index, size) or self._region
         handle = c_void_p()
         check(library.cc_image_create_view(self._handle, region, handle))
-        view = Image._from_handle(handle.value or 0, self._on_host)
+        view = Image._from_handle(handle, self._on_host)
         view._export_stream = self._export_stream
         return view
 
@@ -488,7 +501,7 @@ class Image:
             check(library.cc_image_set_device(self._handle, place))
         self._on_host = place == structures.PLACE_HOST
         self._device_pair = None
-        self._interface = None
+        self._forget_interface()
 
     def prefetch(
         self, place: int | str, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None
@@ -562,16 +575,34 @@ class Image:
             self._on_host = library.cc_device_count() == 0
         return self._on_host
 
-    def _lend_to_attribute(self, params: structures.ExportParams) -> structures.Descriptor:
-        """A loan in the place of the one before; as long as the pixels are the same, no more than one is needed."""
-        descriptor, loan = lend(self, params)
-        with _loan_lock:
-            loans = self._loans
-            before = loans.pop() if loans and self._interface is not None else 0
-            loans.append(loan)
+    def _read_interface(self, params: Any, nowhere: int) -> tuple[dict[str, Any], bool]:
+        """An array interface, with a loan in the place of the one before; and whether work is pending."""
+        try:
+            lent = _spare_lents.pop()
+        except IndexError:
+            lent = Lent()
+        loan = lend_into(lent, self, params)
+        # One loan of the same pixels is as good as two. Another thread may have been quicker: then there are two.
+        current = self._current_loans
+        before = current.pop() if current else 0
+        current.append(loan)
         if before:
             end_loan(before)
-        return descriptor
+        descriptor = lent.descriptor
+        interface = self._interface
+        if interface is None:
+            shape, strides = layout_of(descriptor)
+            interface = self._interface = {
+                "shape": shape,
+                "typestr": descriptor.typestr.decode(),
+                "strides": strides,
+                "version": 3,
+            }
+        interface = interface.copy()
+        interface["data"] = (descriptor.data or nowhere, descriptor.read_only != 0)
+        pending = descriptor.pending != 0
+        _spare_lents.append(lent)
+        return interface, pending
 
     def end_loans(self) -> None:
         """Takes back what was lent by reading ``__cuda_array_interface__`` or ``__array_interface__``.
@@ -579,9 +610,8 @@ class Image:
         The caller promises that no array made that way is used any more, and that their work on the device was queued
         in the export stream. Loans by ``__dlpack__`` and by the as... functions end by themselves and are not touched.
         """
-        with _loan_lock:
-            loans, self._loans = self._loans, []
-            self._interface = None
+        self._forget_interface()
+        loans, self._old_loans = self._old_loans, []
         for loan in loans:
             end_loan(loan)
 
@@ -592,21 +622,10 @@ class Image:
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__cuda_array_interface__: bfloat16 has no type string; use DLPack")
         stream = self._export_stream
-        descriptor = self._lend_to_attribute(export_params(structures.DEVICE_CURRENT, stream=stream))
-        interface = self._interface
-        if interface is None:
-            shape, strides = layout_of(descriptor)
-            interface = self._interface = {
-                "shape": shape,
-                "typestr": descriptor.typestr.decode(),
-                "strides": strides,
-                "version": 3,
-            }
-        return {
-            **interface,
-            "data": (descriptor.data or 0, bool(descriptor.read_only)),
-            "stream": (stream or 1) if descriptor.pending else None,
-        }
+        params = export_params(structures.DEVICE_CURRENT, stream=stream) if stream else _TO_DEVICE
+        interface, pending = self._read_interface(params, 0)
+        interface["stream"] = (stream or 1) if pending else None
+        return interface
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -614,17 +633,7 @@ class Image:
             raise AttributeError("__array_interface__: the image's protocols speak of device memory")
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__array_interface__: bfloat16 has no type string; use DLPack, or asnumpy()")
-        descriptor = self._lend_to_attribute(export_params(structures.PLACE_HOST))
-        interface = self._interface
-        if interface is None:
-            shape, strides = layout_of(descriptor)
-            interface = self._interface = {
-                "shape": shape,
-                "typestr": descriptor.typestr.decode(),
-                "strides": strides,
-                "version": 3,
-            }
-        return {**interface, "data": (descriptor.data or NOWHERE, bool(descriptor.read_only))}
+        return self._read_interface(_TO_HOST, NOWHERE)[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if not self._is_on_host():

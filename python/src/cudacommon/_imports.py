@@ -158,7 +158,7 @@ def _import_interface(
         finally:
             _owners.drop(ticket)
     _owners.collect()
-    return Image._from_handle(image.value or 0, on_host=place == structures.PLACE_HOST)
+    return Image._from_handle(image, on_host=place == structures.PLACE_HOST)
 
 
 def _import_dlpack(array: Any, params: structures.ImportParams, stream: Any) -> Image:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_void_p
+from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _structures as structures
-from ._library import fail, library
+from ._library import fail, library, unchecked
 from ._pixel import BFLOAT16, dtype_of, storage_dtype_of
 
 if TYPE_CHECKING:
     from ._image import Image
 
-_export = library.cc_image_export
+_export = unchecked("cc_image_export")
 _release = library.cc_loan_release
 
 _DESCRIPTOR_BYTES = ctypes.sizeof(structures.Descriptor)
@@ -25,7 +25,7 @@ _PARAMS_BYTES = ctypes.sizeof(structures.ExportParams)
 _nowhere = ctypes.create_string_buffer(64)
 NOWHERE = (ctypes.addressof(_nowhere) + 63) & ~63
 
-_params: dict[tuple[int, int, int, int, int], structures.ExportParams] = {}
+_params: dict[tuple[int, int, int, int, int], Any] = {}
 
 
 def export_params(
@@ -34,26 +34,42 @@ def export_params(
     order: int = structures.ORDER_C,
     stream: int = 0,
     flags: int = 0,
-) -> structures.ExportParams:
-    """Parameters for a whole image. Kept, since most exports are alike; never to be written to."""
+) -> Any:
+    """A reference to parameters for a whole image. Kept, since most exports are alike."""
     key = (place, access, order, stream, flags)
     params = _params.get(key)
     if params is None:
         if len(_params) >= 256:
             _params.clear()
-        params = structures.ExportParams(_PARAMS_BYTES, flags, None, order, access, place, 0, stream)
+        params = byref(structures.ExportParams(_PARAMS_BYTES, flags, None, order, access, place, 0, stream))
         _params[key] = params
     return params
 
 
-def lend(image: Image, params: structures.ExportParams) -> tuple[structures.Descriptor, int]:
-    """A loan, and what is lent. Whoever gets it ends it with end_loan."""
-    descriptor = structures.Descriptor(_DESCRIPTOR_BYTES)
-    loan = c_void_p()
-    status = _export(image._handle, params, descriptor, loan)
+class Lent:
+    """Where an export puts what it returns."""
+
+    __slots__ = ("descriptor", "loan", "refer_to_descriptor", "refer_to_loan")
+
+    def __init__(self) -> None:
+        self.descriptor = structures.Descriptor(_DESCRIPTOR_BYTES)
+        self.loan = c_void_p()
+        self.refer_to_descriptor = byref(self.descriptor)
+        self.refer_to_loan = byref(self.loan)
+
+
+def lend_into(lent: Lent, image: Image, params: Any) -> int:
+    """A loan, described in lent. Whoever gets it ends it with end_loan."""
+    status = _export(image._handle, params, lent.refer_to_descriptor, lent.refer_to_loan)
     if status:
         fail(status)
-    return descriptor, loan.value or 0
+    return lent.loan.value or 0
+
+
+def lend(image: Image, params: Any) -> tuple[structures.Descriptor, int]:
+    """The same, with a description of its own."""
+    lent = Lent()
+    return lent.descriptor, lend_into(lent, image, params)
 
 
 def end_loan(loan: int) -> None:

@@ -159,6 +159,16 @@ def check(status: int) -> None:
         fail(status)
 
 
+def unchecked(name: str) -> Any:
+    """A function of the library for calls that must be quick: it takes ctypes' own objects only, and looks at no types.
+
+    Converting Python's numbers and structs costs more than the call.
+    """
+    function = library[name]
+    function.restype = _SIGNATURES[name][0]
+    return function
+
+
 def address_of(function: Any) -> int:
     """Where a C function is, to be handed to another one."""
     return ctypes.cast(function, c_void_p).value or 0

@@ -114,7 +114,7 @@ class MemoryInfo(NamedTuple):
     total_bytes: int
 
 
-def place_state(handle: int, place: int) -> PlaceState:
+def place_state(handle: Any, place: int) -> PlaceState:
     state = structures.PlaceState(ctypes.sizeof(structures.PlaceState))
     check(library.cc_image_get_place_state(handle, place, state))
     return PlaceState(
@@ -127,7 +127,7 @@ def place_state(handle: int, place: int) -> PlaceState:
     )
 
 
-def valid_regions(handle: int, place: int, dimension: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def valid_regions(handle: Any, place: int, dimension: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     count = c_int32(16)
     while True:
         capacity = count.value
@@ -153,7 +153,7 @@ def _counters(counters: structures.Counters) -> Counters:
     )
 
 
-def image_counters(handle: int) -> Counters:
+def image_counters(handle: Any) -> Counters:
     counters = structures.Counters(ctypes.sizeof(structures.Counters))
     check(library.cc_image_get_counters(handle, counters))
     return _counters(counters)
@@ -202,9 +202,9 @@ def live_images() -> list[LiveImage]:
     ]
 
 
-def pixels_id(handle: int) -> int:
+def pixels_id(handle: Any) -> int:
     for image in _live():
-        if image.image == handle:
+        if image.image == handle.value:
             return int(image.pixels_id)
     return 0
 
@@ -238,7 +238,7 @@ def synchronize(device: int = 0, stream: Any = None) -> None:
     check(library.cc_stream_synchronize(device, stream_handle(stream)))
 
 
-def describe_places(handle: int, size: tuple[int, ...]) -> str:
+def describe_places(handle: Any, size: tuple[int, ...]) -> str:
     """Where the pixels are, in a few words."""
     pixels = 1
     for count in size:
