@@ -72,8 +72,10 @@ CC_API cc_status cc_image_get_priority(cc_image *image, int32_t *out_priority);
  * no pixel that is shared is defined any more, memory of the library's own is freed everywhere; wrapped memory stays in
  * use, as it is. Unlike cc_image_evict() this loses pixels. region: inside the image's region, or NULL for all of it.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a negative size; CC_ERROR_REGION; CC_ERROR_BUSY while
- * pixels of the region are mapped; CC_ERROR_READ_ONLY for memory wrapped read-only; CC_ERROR_OUT_OF_HOST_MEMORY.
- * Thread safety: any thread. Blocks until host memory that is freed is no longer read or written by copies. Since 2.0.
+ * pixels of the region are mapped or lent; CC_ERROR_READ_ONLY for memory wrapped read-only;
+ * CC_ERROR_OUT_OF_HOST_MEMORY.
+ * Thread safety: any thread. Blocks until host memory that is freed is no longer read or written by copies, and for the
+ * device when it frees memory that was lent to somebody whose stream is not known. Since 2.0.
  */
 CC_API cc_status cc_image_discard(cc_image *image, const cc_region *region);
 

@@ -39,16 +39,7 @@ cc_status cc__loans_admit(cc__data_manager *manager, const char *function, const
     const cc__mapping *onlooker = cc__lent_find_onlooker(manager->loans, &manager->mappings, box, place);
     if (onlooker != NULL)
         return fail_onlooker(function, onlooker);
-    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next) {
-        cc__box shared;
-        if (!lent->writes || lent->place == place || !cc__box_intersect(&lent->box, box, &shared))
-            continue;
-        /* Nor may any other place's copy be copied on. */
-        const cc_status status = cc__lent_drop_copies(&manager->validity, &shared, lent->place);
-        if (status != CC_OK)
-            return status;
-    }
-    return CC_OK;
+    return cc__lent_age(&manager->validity, manager->loans, box);
 }
 
 /* Waits on the host where the stream cannot be made to. */

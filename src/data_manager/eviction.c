@@ -71,10 +71,14 @@ static bool is_lent(const cc__data_manager *manager, cc_place place)
     return false;
 }
 
+static bool is_mapped(const cc__data_manager *manager, cc_place place)
+{
+    return cc__mappings_count_at(&manager->mappings, place) > 0 || cc__mappings_have_writer(&manager->mappings);
+}
+
 static bool is_in_use(const cc__data_manager *manager, cc_place place)
 {
-    return cc__mappings_count_at(&manager->mappings, place) > 0 || cc__mappings_have_writer(&manager->mappings) ||
-           is_lent(manager, place);
+    return is_mapped(manager, place) || is_lent(manager, place);
 }
 
 cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function, cc_place place,
@@ -148,7 +152,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
 
     pthread_mutex_lock(&manager->lock);
     do {
-        if (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK)
+        if (is_mapped(manager, device) || (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK))
             goto unlock;
         cc__loans_forget_ended(manager, NULL);
         const cc__site *site = cc__data_manager_site(manager, device);

@@ -65,7 +65,8 @@ static bool find_shared(const cc__validity *validity, const cc__box *box, cc__so
     return false;
 }
 
-cc_status cc__lent_drop_copies(cc__validity *validity, const cc__box *box, cc_place keeper)
+/* Where the keeper has pixels of the box, the other places do not have them any more. */
+static cc_status drop_copies(cc__validity *validity, const cc__box *box, cc_place keeper)
 {
     const cc__sources kept = CC__SOURCE(keeper);
     const bool has_all = cc__validity_has(validity, box, kept);
@@ -76,6 +77,22 @@ cc_status cc__lent_drop_copies(cc__validity *validity, const cc__box *box, cc_pl
         if (status != CC_OK)
             return status;
         cc__validity_install(validity, &next);
+    }
+    return CC_OK;
+}
+
+/* Whoever has the pixels now comes before one who had them: he may have got them from him. */
+cc_status cc__lent_age(cc__validity *validity, const cc__lent *list, const cc__box *box)
+{
+    for (int32_t ended = 0; ended < 2; ++ended) {
+        for (const cc__lent *lent = list; lent != NULL; lent = lent->next) {
+            cc__box shared;
+            if (!lent->writes || lent->has_ended != (ended == 1) || !cc__box_intersect(&lent->box, box, &shared))
+                continue;
+            const cc_status status = drop_copies(validity, &shared, lent->place);
+            if (status != CC_OK)
+                return status;
+        }
     }
     return CC_OK;
 }

@@ -35,8 +35,8 @@ const cc__mapping *cc__lent_find_onlooker(const cc__lent *list, const cc__mappin
 const cc__lent *cc__lent_find(const cc__lent *list, const cc__box *box, cc_place place);
 /* A borrower who may write pixels of the box at the place; also one whose loan has ended. */
 const cc__lent *cc__lent_find_writer(const cc__lent *list, const cc__box *box, cc_place place);
-/* Where the keeper has pixels of the box, the other places do not have them any more. OUT_OF_HOST_MEMORY. */
-cc_status cc__lent_drop_copies(cc__validity *validity, const cc__box *box, cc_place keeper);
+/* What borrowers may have written of the box is valid with them alone. OUT_OF_HOST_MEMORY. */
+cc_status cc__lent_age(cc__validity *validity, const cc__lent *list, const cc__box *box);
 
 /*
  * All that follows with the lock held; `manager->loans` is not NULL.

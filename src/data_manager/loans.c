@@ -61,7 +61,7 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     const cc__waiter anybody = cc__waiter_of_library(request->place);
     cc__fences fences = {0};
     if (request->place != CC_PLACE_HOST)
-        cc__timeline_ask(timeline, &request->box, use, &anybody);
+        cc__timeline_ask_now(timeline, &request->box, use, &anybody);
     *out_pending = request->place != CC_PLACE_HOST && !cc__timeline_is_quiet(timeline, &request->box, use, &anybody);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && request->place != CC_PLACE_HOST) {
@@ -246,12 +246,16 @@ static bool has_onlookers(const cc__data_manager *manager, const cc__lent *lent,
     return false;
 }
 
-static void forget_copies(cc__data_manager *manager, const cc__lent *lent)
+/* Where there is no memory to do it exactly, some copies more are forgotten: never the last one. */
+static void forget_copies(cc__data_manager *manager, const cc__box *box)
 {
     cc__error_state before;
     cc__error_save(&before);
-    if (cc__lent_drop_copies(&manager->validity, &lent->box, lent->place) != CC_OK) {
-        cc__validity_forget(&manager->validity, &lent->box, ~CC__SOURCE(lent->place));
+    if (cc__lent_age(&manager->validity, manager->loans, box) != CC_OK) {
+        for (int32_t ended = 0; ended < 2; ++ended)
+            for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+                if (lent->writes && lent->has_ended == (ended == 1) && cc__box_overlaps(&lent->box, box))
+                    cc__validity_forget(&manager->validity, &lent->box, ~CC__SOURCE(lent->place));
         cc__error_restore(&before);
     }
 }
@@ -259,9 +263,7 @@ static void forget_copies(cc__data_manager *manager, const cc__lent *lent)
 void cc__loans_forget_copies(cc__data_manager *manager)
 {
     cc__loans_forget_ended(manager, NULL);
-    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
-        if (lent->writes)
-            forget_copies(manager, lent);
+    forget_copies(manager, &manager->whole);
 }
 
 void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except)
@@ -274,7 +276,7 @@ void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except
             continue;
         }
         if (lent->writes)
-            forget_copies(manager, lent);
+            forget_copies(manager, &lent->box);
         *link = lent->next;
         cc__free(lent);
     }

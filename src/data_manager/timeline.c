@@ -82,8 +82,8 @@ cc_status cc__fence_settle(cc__fence *fence)
         return CC_OK;
     cc_status status = backend->stream_is_capturing(backend, fence->device, fence->stream, &capturing);
     if (status == CC_OK && capturing)
-        status = cc__fail(CC_ERROR_CAPTURE, "the default stream of device %d cannot be waited for during a capture",
-                          fence->device);
+        status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d cannot be waited for during a capture",
+                          (void *)fence->stream, fence->device);
     if (status == CC_OK)
         status = backend->event_create(backend, fence->device, &event);
     if (status != CC_OK)
@@ -313,6 +313,19 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
         if (is_done(entry->fence, true))
             remove_entry(timeline, i);
     }
+}
+
+void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    for (int32_t i = 0; i < timeline->count; ++i) {
+        const cc__timeline_entry *entry = &timeline->entries[i];
+        if (!entry->fence->is_standing && !entry->fence->is_device_wide && must_wait(entry, box, use, waiter) &&
+            cc__fence_settle(entry->fence) != CC_OK)
+            cc__error_restore(&before);
+    }
+    cc__timeline_ask(timeline, box, use, waiter);
 }
 
 static cc_status add_fence(cc__fences *fences, cc__fence *fence)

@@ -129,6 +129,9 @@ bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc_
  */
 void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
 
+/* The same, after an event has been recorded for what is marked late, so that the answer is as of now. */
+void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
+
 /*
  * Adds the fences that it must wait for. With the lock held: records those that were not yet. OUT_OF_HOST_MEMORY;
  * CAPTURE when the default stream cannot be waited for because another one is being captured; DEVICE.

@@ -72,15 +72,20 @@ static float value_of(cc_image *of, int64_t i, int64_t j, int64_t k)
     return value;
 }
 
-/* What the tensor's user does, in a stream: sets one element. The number stays until the stream has got there. */
 static const float written[] = {1000, 2000};
+
+/* What the tensor's user does, in a stream, late as a kernel is: sets one element. */
 static void write_element(const cc__dlpack_tensor *tensor, int64_t element, cc_stream stream, const float *value)
 {
     float *at = (float *)(void *)((char *)tensor->data + tensor->byte_offset) + element;
+    cc__fill work = {.destination = {.data = (unsigned char *)at, .stride = {sizeof *at}},
+                     .size = {1, 1, 1, 1},
+                     .pixel_bytes = sizeof *at};
+    memcpy(work.value, value, sizeof *value);
     if (place == CC_PLACE_HOST)
         *at = *value;
     else
-        fixture_device_write(place, stream, at, value, sizeof *value);
+        fixture_ok(fixture_inner->fill(fixture_inner, place, stream, &work));
 }
 
 static float read_element(const cc__dlpack_tensor *tensor, int64_t element, cc_stream stream)
@@ -244,6 +249,46 @@ START_TEST(any_other_part_of_it_is_an_image_over_the_loan)
     cc_image_release(over);
     ck_assert_int_eq(array.deletions, 1);
     ck_assert_int_eq(loan_count(image), 0);
+}
+END_TEST
+
+START_TEST(more_than_the_lent_region_is_not_a_part_of_it)
+{
+    const cc_region region = {{-7, 5, 100, 0}, {3, 3, 2, 1}};
+    foreign_tensor array;
+    params.region = &region;
+    foreign_tensor_over(&array, lend());
+    /* Two rows of four pixels: of lent memory, but the fourth is not of the region. */
+    foreign_tensor_cut(&array, 0, 0, 1, 1);
+    foreign_tensor_cut(&array, 1, 0, 2, 1);
+    foreign_tensor_cut(&array, 2, 0, 4, 1);
+    import_params.flags = CC_IMPORT_STRIDED;
+    cc_image *over = take_in(&array.versioned);
+    ck_assert_int_eq(array.deletions, 0);
+    ck_assert_int_eq(cc_image_get_index(over, 0), 0);
+    cc_image_release(over);
+    ck_assert_int_eq(array.deletions, 1);
+}
+END_TEST
+
+/* From the second component on, the strides are those of pixels, but these are none. */
+START_TEST(pixels_that_begin_inside_of_a_pixel_are_others)
+{
+    foreign_tensor array;
+    cc_geometry got = CC_GEOMETRY_INIT;
+    cc_image_release(image);
+    image = fixture_image(CC_PIXEL_FLOAT32, 2, 3, SIZE_I, SIZE_J, SIZE_K);
+    if (place != CC_PLACE_HOST)
+        fixture_ok(cc_image_set_device(image, place));
+    foreign_tensor_over(&array, lend());
+    foreign_tensor_cut(&array, 2, 0, SIZE_I - 1, 1);
+    array.versioned.dl_tensor.byte_offset = sizeof(float);
+    import_params.flags = CC_IMPORT_STRIDED;
+    expect_failure(CC_ERROR_UNSUPPORTED, "on loan", cc_dlpack_get_geometry(&array.versioned, &got));
+    cc_image *over = take_in(&array.versioned);
+    ck_assert_int_eq(array.deletions, 0);
+    cc_image_release(over);
+    ck_assert_int_eq(array.deletions, 1);
 }
 END_TEST
 
@@ -525,6 +570,7 @@ START_TEST(streams_come_after_each_other)
     if (place == CC_PLACE_HOST)
         return;
     const cc_stream before = fixture_stream_create(place), during = fixture_stream_create(place);
+    const cc_stream after = fixture_stream_create(place);
     /* Late work before the export; the tensor's user works in a stream of its own, and so late that the import and
      * the end of the tensor come first. */
     fixture_ok(cc_image_fill(image, NULL, &written[0], before));
@@ -533,11 +579,19 @@ START_TEST(streams_come_after_each_other)
     ck_assert_float_eq(read_element(&tensor->dl_tensor, 3, during), 1000);
     write_element(&tensor->dl_tensor, 3, during, &written[1]);
     fixture_ok(cc_image_import_dlpack(tensor, &import_params, during, &view));
+    void *pixels = NULL;
+    float seen = 0;
+    fixture_ok(cc_image_map_device(view, NULL, CC_ACCESS_READ, after, &pixels));
+    fixture_device_read(place, after, &seen, (float *)pixels + 3, sizeof seen);
+    fixture_ok(cc_image_unmap_device(view, pixels, after));
+    fixture_ok(cc_stream_synchronize(place, after));
+    ck_assert_float_eq(seen, 2000);
     ck_assert_float_eq(value_of(view, 3, 0, 0), 2000);
     ck_assert_float_eq(value_of(image, 3, 0, 0), 2000);
     cc_image_release(view);
     fixture_stream_destroy(place, before);
     fixture_stream_destroy(place, during);
+    fixture_stream_destroy(place, after);
 }
 END_TEST
 
@@ -555,6 +609,7 @@ START_TEST(what_a_strangers_stream_does_comes_first)
     fixture_ok(fixture_inner->allocate(fixture_inner, place, theirs, sizeof values, &memory));
     fixture_device_write(place, theirs, memory, values, sizeof values);
     foreign_tensor_init(&array, place, memory, 3, shape);
+    write_element(&array.versioned.dl_tensor, 3, theirs, &written[0]);
     if (fixture_is_emulated()) {
         cc__emulated_set_capturing(fixture_inner, place, theirs, true);
         expect_failure(CC_ERROR_CAPTURE, "stream",
@@ -563,7 +618,7 @@ START_TEST(what_a_strangers_stream_does_comes_first)
         ck_assert_int_eq(array.deletions, 0);
     }
     fixture_ok(cc_image_import_dlpack(&array.versioned, &import_params, theirs, &over));
-    ck_assert_float_eq(value_of(over, 1, 1, 0), 4);
+    ck_assert_float_eq(value_of(over, 1, 1, 0), 1000);
     cc_image_release(over);
     ck_assert_int_eq(array.deletions, 1);
     fixture_ok(fixture_inner->free(fixture_inner, place, theirs, memory));
@@ -811,6 +866,8 @@ int main(void)
     tcase_add_test(tcase, a_box_of_it_comes_back_as_that_box);
     tcase_add_test(tcase, a_box_of_a_lent_region_counts_from_that_region);
     tcase_add_loop_test(tcase, any_other_part_of_it_is_an_image_over_the_loan, 0, OTHER_PARTS);
+    tcase_add_test(tcase, more_than_the_lent_region_is_not_a_part_of_it);
+    tcase_add_test(tcase, pixels_that_begin_inside_of_a_pixel_are_others);
     tcase_add_test(tcase, the_callers_geometry_goes_before_the_lenders);
     tcase_add_test(tcase, a_tensor_of_strangers_has_no_geometry);
     tcase_add_test(tcase, nothing_is_missing_where_there_are_no_pixels);

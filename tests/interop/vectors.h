@@ -60,7 +60,7 @@ int32_t export_vector_count(void);
 const export_vector *export_vector_at(int32_t at);
 int32_t geometry_vector_count(void);
 const geometry_vector *geometry_vector_at(int32_t at);
-/* Rows of other kinds: those of import_rows.h and protocol_rows.h. */
+/* Rows of other kinds: those of import_rows.h and of test_protocol_vectors.c. */
 int32_t other_vector_count(void);
 
 #endif

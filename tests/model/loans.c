@@ -48,11 +48,12 @@ void world_age_loans(const model_world *world)
 {
     for (int32_t i = 0; i < world->image_count; i++) {
         model_pixels *pixels = world->images[i]->pixels;
-        for (const cc__lent *lent = list_of(world, pixels); lent != NULL; lent = lent->next) {
-            const oracle_box box = box_of(&lent->box);
-            if (lent->writes)
-                oracle_age(pixels->oracle, &box, lent->place);
-        }
+        for (int32_t ended = 0; ended < 2; ended++)
+            for (const cc__lent *lent = list_of(world, pixels); lent != NULL; lent = lent->next) {
+                const oracle_box box = box_of(&lent->box);
+                if (lent->writes && lent->has_ended == (ended == 1))
+                    oracle_age(pixels->oracle, &box, lent->place);
+            }
     }
 }
 

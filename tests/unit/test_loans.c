@@ -267,6 +267,37 @@ START_TEST(a_host_array_is_read_anew_each_time)
 }
 END_TEST
 
+/* Copies from page-locked memory are late, and the array may be written as soon as the call is back. */
+START_TEST(a_late_copy_does_not_see_what_the_host_array_becomes)
+{
+    const int64_t size = 1024;
+    cc_region first = region_at(0, 0, 32, 1);
+    if (!has_device())
+        return;
+    cc_image *small = image;
+    image = fixture_image(CC_PIXEL_UINT8, 1, 2, size, size, 1);
+    fixture_ok(cc_image_set_device(image, 0));
+    cc_loan *loan = must_export(CC_PLACE_HOST, CC_ACCESS_READ_WRITE, NULL);
+    for (unsigned char value = 1; value < 4; ++value) {
+        void *pixels = NULL;
+        unsigned char found[32];
+        memset(lent.data, value, (size_t)(size * size));
+        fixture_ok(cc_image_map_device(image, NULL, CC_ACCESS_READ, CC_STREAM_DEFAULT, &pixels));
+        memset(lent.data, 99, (size_t)(size * size));
+        fixture_device_read(0, CC_STREAM_DEFAULT, found, pixels, sizeof found);
+        fixture_ok(cc_stream_synchronize(0, CC_STREAM_DEFAULT));
+        ck_assert(bytes_are(found, value, sizeof found));
+        fixture_ok(cc_image_unmap_device(image, pixels, CC_STREAM_DEFAULT));
+    }
+    fixture_ok(cc_image_prefetch(image, NULL, 0));
+    memset(lent.data, 98, (size_t)(size * size));
+    byte_pixels_expect_device(image, &first, 98, CC_STREAM_DEFAULT);
+    cc_loan_release(loan);
+    cc_image_release(image);
+    image = small;
+}
+END_TEST
+
 START_TEST(a_host_array_sees_operations)
 {
     const unsigned char value = 42;
@@ -493,6 +524,7 @@ int main(void)
     tcase_add_test(tcase, read_only_memory_is_lent_for_reading);
     tcase_add_test(tcase, undefined_pixels_are_lent_for_writing_only);
     tcase_add_test(tcase, a_host_array_is_read_anew_each_time);
+    tcase_add_test(tcase, a_late_copy_does_not_see_what_the_host_array_becomes);
     tcase_add_test(tcase, a_host_array_sees_operations);
     tcase_add_test(tcase, lent_memory_stays);
     tcase_add_test(tcase, the_borrower_outlives_the_handle);

@@ -435,6 +435,58 @@ START_TEST(random_uses_wait_for_enough)
 }
 END_TEST
 
+START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
+{
+    cc__fence *standing = NULL;
+    const cc__box all = {{0, 0, 0, 0}, {4, 1, 1, 1}};
+    const cc__waiter anybody = cc__waiter_of_library(0);
+    cc__waiter borrower = anybody;
+    ck_assert_int_eq(cc__fence_create_standing(backend, 0, stream, 7, true, &standing), CC_OK);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &all, CC__USE_WRITE_PARTS, standing);
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_READ, &anybody));
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_READ, &cc__waiter_host));
+    borrower.stream = stream;
+    borrower.stream_id = 7;
+    ck_assert(cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+    borrower.stream_id = 8;
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+    borrower.skips_standing = true;
+    ck_assert(cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+
+    cc__fence *moments[2] = {NULL, NULL};
+    for (int32_t i = 0; i < 2; ++i) {
+        cc__fences fences = {0};
+        ck_assert_int_eq(cc__timeline_collect(&timeline, &all, CC__USE_READ, &anybody, &fences), CC_OK);
+        ck_assert_int_eq(cc__timeline_collect(&timeline, &all, CC__USE_READ, &anybody, &fences), CC_OK);
+        ck_assert_int_eq(fences.count, 1);
+        ck_assert_ptr_ne(fences.entries[0], standing);
+        ck_assert_ptr_nonnull(fences.entries[0]->event);
+        moments[i] = cc__fence_retain(fences.entries[0]);
+        cc__fences_destroy(&fences);
+    }
+    ck_assert_ptr_ne(moments[0], moments[1]);
+    cc__fence_release(moments[0]);
+    cc__fence_release(moments[1]);
+
+    /* A write of everything by somebody who has waited does not end it; its own end does. */
+    cc__fence *later = NULL;
+    ck_assert_int_eq(cc__fence_create(backend, 0, &later), CC_OK);
+    ck_assert_int_eq(cc__fence_record(later, stream, 7), CC_OK);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &all, CC__USE_WRITE, later);
+    ck_assert_int_eq(timeline.count, 2);
+    cc__fence_release(later);
+    cc__fence_end_standing(standing, false, NULL);
+    ck_assert(standing->is_device_wide);
+    cc__timeline_settle_standing(&timeline, standing);
+    ck_assert(cc__timeline_has_device_wide(&timeline));
+    standing->is_complete = true;
+    ck_assert(!cc__timeline_has_device_wide(&timeline));
+    cc__fence_release(standing);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timeline");
@@ -456,6 +508,7 @@ int main(void)
                         sizeof wait_cases / sizeof wait_cases[0]);
     tcase_add_test(tcase, synchronizing_waits_until_all_is_done);
     tcase_add_loop_test(tcase, random_uses_wait_for_enough, 0, 20);
+    tcase_add_test(tcase, a_standing_fence_is_a_new_moment_for_each_who_waits);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
