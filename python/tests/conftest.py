@@ -8,6 +8,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+# JAX would take most of a GPU's memory for itself, and other tests need some.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
 import numpy as np
 import pytest
 

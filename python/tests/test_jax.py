@@ -11,7 +11,6 @@ import cudacommon as cc
 from conftest import as_storage, image_of, values
 
 jax = pytest.importorskip("jax")
-jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_enable_x64", True)
 
 DTYPES = (
@@ -62,7 +61,7 @@ def test_the_array_outlives_the_image() -> None:
     del image
     gc.collect()
     np.testing.assert_array_equal(np.asarray(array), values((64, 64), "float32"))
-    array = jax.numpy.ones((4, 4))
+    array = jax.device_put(np.ones((4, 4), np.float32), jax.devices("cpu")[0])
     image = cc.from_array(array, 2)
     del array
     gc.collect()
