@@ -56,8 +56,7 @@ def ascupy(image: Image, *, write: bool = True) -> Any:
     stream = cupy.cuda.get_current_stream().ptr
     if image._pixel_type == BFLOAT16:
         return cupy.from_dlpack(image)
-    with cupy.cuda.Device(image._device_number()):
-        return cupy.asarray(_device_owner(image, 0 if stream == 1 else stream, write))
+    return cupy.asarray(_device_owner(image, 0 if stream == 1 else stream, write))
 
 
 def astorch(image: Image) -> Any:

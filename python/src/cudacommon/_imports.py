@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from ctypes import c_int, c_void_p
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ._library import check, library
 from ._pixel import is_bfloat16, number_of
 from ._streams import stream_handle
 
+_BEYOND_64_BITS = 2**63
+_DESCRIPTOR_BYTES = ctypes.sizeof(structures.Descriptor)
 _ON_HOST = (_dlpack.CPU, _dlpack.CUDA_HOST)
 
 
@@ -119,27 +122,36 @@ def describe(interface: Mapping[str, Any], place: int, stream: int) -> tuple[str
         raise LayoutError(f"the array has {len(shape)} axes, expected at most {structures.MAX_DIMENSION + 1}")
     if strides is not None and len(strides) != len(shape):
         raise ValueError(f"the array has {len(shape)} axes and {len(strides)} strides")
-    if any(not -(2**63) <= entry < 2**63 for entry in (*shape, *(strides or ()))):
-        raise OverflowError(f"shape = {shape}, strides = {strides}, expected 64 bits")
+    for name, entries in (("shape", shape), ("strides", strides or ())):
+        if entries and not -_BEYOND_64_BITS <= min(entries) <= max(entries) < _BEYOND_64_BITS:
+            raise OverflowError(f"{name} = {tuple(entries)}, expected 64 bits")
     pointer, read_only = interface["data"]
-    descriptor = structures.Descriptor(ctypes.sizeof(structures.Descriptor))
-    descriptor.version = 3
-    descriptor.ndim = len(shape)
-    descriptor.place = place
-    descriptor.data = pointer or None
-    descriptor.stream = stream or None
-    descriptor.shape[: len(shape)] = shape
-    descriptor.strides_bytes[: len(shape)] = strides or (0,) * len(shape)
-    descriptor.read_only = bool(read_only)
-    if "pixel_type" in interface:
-        descriptor.pixel_type = interface["pixel_type"]
-    else:
-        pixel_type = c_int()
-        typestr = interface["typestr"].encode()
-        check(library.cc_typestr_parse(typestr, pixel_type))
-        descriptor.typestr = typestr
-        descriptor.pixel_type = pixel_type.value
+    pixel_type = interface.get("pixel_type")
+    typestr = b"" if pixel_type is not None else interface["typestr"].encode()
+    if pixel_type is None:
+        pixel_type = _type_of(typestr)
+    descriptor = structures.Descriptor(
+        _DESCRIPTOR_BYTES,
+        3,
+        len(shape),
+        place,
+        pointer or None,
+        stream or None,
+        shape,
+        tuple(strides or ()),
+        typestr,
+        pixel_type,
+        0,
+        bool(read_only),
+    )
     return descriptor, 0 if strides is not None else structures.IMPORT_CONTIGUOUS
+
+
+@lru_cache(maxsize=64)
+def _type_of(typestr: bytes) -> int:
+    pixel_type = c_int()
+    check(library.cc_typestr_parse(typestr, pixel_type))
+    return pixel_type.value
 
 
 def _import_interface(
@@ -185,7 +197,7 @@ def _copy_of(
     if hasattr(array, "__cuda_array_interface__") or (
         hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] not in _ON_HOST
     ):
-        if hasattr(array, "__dlpack__") is False or not _is_dense(array):
+        if not _is_dense(array):
             array = _dense_on_device(array)
         shared = from_array(
             array, dimension, order=order, spacing=spacing, origin=origin, direction=direction, index=index, stream=stream

@@ -17,6 +17,7 @@ from ._library import address_of, check, library
 RELEASE = address_of(library.cc_release_to_queue)
 
 _AT_ONCE = 64
+_Tokens = c_uint64 * _AT_ONCE
 
 _owners: dict[int, Any] = {}
 _numbers = itertools.count(1)
@@ -54,7 +55,7 @@ def collect() -> int:
     done = 0
     if not _owners:
         return 0
-    tokens = (c_uint64 * _AT_ONCE)()
+    tokens = _Tokens()
     while True:
         count: int = _take(_queue, _AT_ONCE, tokens)
         for token in tokens[:count]:
