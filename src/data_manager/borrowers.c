@@ -167,9 +167,9 @@ static cc_status synchronize(cc__data_manager *manager, cc_place device)
     for (int32_t i = 0; i < site->timeline.count; ++i)
         if (is_owed(&site->timeline.entries[i]))
             owed = cc__fence_retain(site->timeline.entries[i].fence);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     const cc_status status = backend->synchronize(backend, device);
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (status == CC_OK && owed != NULL)
         owed->is_complete = true;
     cc__fence_release(owed);

@@ -26,7 +26,7 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
     cc_status status = cc__transfer_prepare(&transfer, manager, plan, box, place, synchronizes);
     if (status != CC_OK)
         return status;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     const uint64_t began = cc__report_clock();
     cc__trace_hold();
     if (transfer.backend != NULL)
@@ -34,7 +34,7 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
     status = cc__transfer_run(&transfer);
     if (transfer.backend != NULL)
         transfer.backend->range_pop(transfer.backend);
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     status = cc__transfer_finish(&transfer, status);
     cc__trace_let_go();
     if (status == CC_OK)
@@ -83,10 +83,4 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
     if (status == CC_OK && manager->loans != NULL)
         status = cc__loans_follow(manager, box);
     return status;
-}
-
-void cc__data_manager_count_ready(cc__data_manager *manager, const cc__box *box)
-{
-    ++manager->counters.avoided_copies;
-    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }

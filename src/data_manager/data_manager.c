@@ -26,8 +26,6 @@ static cc_status create(const cc__layout *layout, cc__sources sources, cc__data_
         return status;
     }
     atomic_init(&manager->references, 1);
-    pthread_mutex_init(&manager->lock, NULL);
-    pthread_cond_init(&manager->changed, NULL);
     manager->constant_is_zero = true;
     manager->id = atomic_fetch_add(&next_generation_range, 1);
     manager->generation = manager->id << 32;
@@ -69,9 +67,9 @@ static cc_status order_after(cc__data_manager *manager, const char *function, co
 cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
                                        int32_t device, cc_stream stream)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = order_after(manager, function, box, device, stream);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -188,6 +186,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
         cc__device_memory_free(backend, place, stream, &site->memory);
     cc__timeline_destroy(&site->timeline);
     cc__fence_release(site->default_fence);
+    cc__fence_release(site->spare_fence);
     cc__error_restore(&before);
 }
 
@@ -213,18 +212,14 @@ void cc__data_manager_destroy(cc__data_manager *manager)
     cc__mappings_destroy(&manager->mappings);
     cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);
-    pthread_cond_destroy(&manager->changed);
-    pthread_mutex_destroy(&manager->lock);
     cc__free(manager);
     if (release != NULL)
         release(data, user_data);
     cc__trace_tell();
 }
 
-cc_status cc__data_manager_use_devices(cc__data_manager *manager)
+cc_status cc__data_manager_make_devices(cc__data_manager *manager)
 {
-    if (manager->devices != NULL)
-        return CC_OK;
     cc__backend *backend = cc__backend_get();
     cc__site *devices = cc__allocate((size_t)backend->device_count * sizeof *devices);
     if (devices == NULL)
@@ -233,15 +228,6 @@ cc_status cc__data_manager_use_devices(cc__data_manager *manager)
     manager->backend = backend;
     manager->devices = devices;
     return CC_OK;
-}
-
-cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place)
-{
-    if (place == CC_PLACE_HOST)
-        return &manager->host;
-    if (manager->devices == NULL || place < 0 || place >= manager->backend->device_count)
-        return NULL;
-    return &manager->devices[place];
 }
 
 bool cc__data_manager_is_whole(const cc__data_manager *manager, const cc__box *box)
@@ -256,36 +242,37 @@ bool cc__data_manager_is_read_only(const cc__data_manager *manager)
 
 void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int64_t out_stride[CC_MAX_DIMENSION])
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
-    const bool has_own = site != NULL && site->memory.is_wrapped;
-    memcpy(out_stride, has_own ? site->memory.stride : manager->layout.stride, sizeof manager->layout.stride);
-    pthread_mutex_unlock(&manager->lock);
+    memcpy(out_stride, manager->layout.stride, sizeof manager->layout.stride);
+    if (site != NULL && site->memory.is_wrapped)
+        memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
+    cc__lock_let_go(&manager->lock);
 }
 
 uint64_t cc__data_manager_generation(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     /* A borrower may have written since somebody asked last. */
     if (cc__loans_may_write(manager))
         ++manager->generation;
     const uint64_t generation = manager->generation;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return generation;
 }
 
 cc_counters cc__data_manager_counters(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_counters counters = manager->counters;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return counters;
 }
 
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box)
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (manager->loans != NULL)
         cc__loans_forget_copies(manager);
     const cc__site *site = cc__data_manager_site(manager, place);
@@ -299,7 +286,7 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));
     state.constant_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE_CONSTANT);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return state;
 }
 
@@ -307,7 +294,7 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
                                      cc__box *out_boxes)
 {
     int32_t count = 0;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (manager->loans != NULL)
         cc__loans_forget_copies(manager);
     for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
@@ -319,25 +306,25 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
             out_boxes[count] = inside;
         ++count;
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return count;
 }
 
 bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
     const bool has = site != NULL && site->memory.pixels != NULL;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return has;
 }
 
 bool cc__data_manager_has_device_memory(cc__data_manager *manager)
 {
     bool has = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
         has = has || manager->devices[device].memory.pixels != NULL;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return has;
 }

@@ -13,6 +13,7 @@
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/wrap.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct cc__data_manager cc__data_manager;
@@ -56,20 +57,36 @@ void cc__data_manager_release(cc__data_manager *manager); /* accepts NULL */
 void cc__data_manager_release_later(cc__data_manager *manager);
 void cc__data_managers_free_leftovers(void);
 
+/*
+ * Whose unmap call ends a mapping: part of an image. It lives as long as it has a reference or a mapping; the last
+ * reference goes, as mappings come and go, with the data manager's lock held, so that a mapping need not count in it.
+ */
+typedef struct cc__owner {
+    _Atomic uint32_t references;
+} cc__owner;
+
 /* What a caller wants: the box is not empty; the device exists. */
 typedef struct cc__access_request {
-    const char *function; /* for messages */
-    const void *owner;    /* whose unmap ends it: an image; NULL for the library's own use */
+    const char *function;   /* for messages */
+    const cc__owner *owner; /* NULL for the library's own use */
     cc__box box;
     cc_place place;
     cc_access access;
     cc_stream stream; /* on a device */
 } cc__access_request;
 
-/* The whole of cc_image_map_host / _map_device after checking arguments, and of their unmap calls. */
-cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels);
-cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const void *owner, bool on_host,
-                                 void *pixels, cc_stream stream);
+/*
+ * The whole of cc_image_map_host / _map_device after checking arguments, and of their unmap calls. is_gone: the owner
+ * has no reference and no mapping any more, so nobody else will find it; it is the caller's to end.
+ */
+cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels,
+                               bool *out_is_gone);
+cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const cc__owner *owner, bool on_host,
+                                 void *pixels, cc_stream stream, bool *out_is_gone);
+/* Takes one reference away. Returns what is_gone says. */
+bool cc__data_manager_disown(cc__data_manager *manager, cc__owner *owner);
+/* How many mappings the owner has. */
+int32_t cc__data_manager_count_mappings(cc__data_manager *manager, const cc__owner *owner);
 
 /*
  * The same in steps, for operations: begin lends the pixels but leaves what is valid where as it is; commit does the
@@ -114,8 +131,8 @@ cc_counters cc__data_manager_counters(cc__data_manager *manager);
 void cc__data_manager_reset_counters(cc__data_manager *manager);
 void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /* shorter than CC_LABEL_BYTES */
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
-/* pixels_id, host_bytes, device_bytes, label. */
-void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
+/* pixels_id, host_bytes, device_bytes, label; and the owner's mapping_count. */
+void cc__data_manager_survey(cc__data_manager *manager, const cc__owner *owner, cc_live_image *out_image);
 /* memory_bytes, locked_bytes, mapping_count, loan_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */

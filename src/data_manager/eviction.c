@@ -55,7 +55,7 @@ static cc_status move_out(cc__data_manager *manager, const char *function, cc_pl
     manager->is_moving_out = true;
     status = cc__data_manager_execute(manager, &plan, NULL, target, target == CC_PLACE_HOST);
     manager->is_moving_out = false;
-    pthread_cond_broadcast(&manager->changed);
+    cc__lock_tell(&manager->lock);
     cc__mappings_remove(&manager->mappings, mapping);
 done:
     cc__plan_destroy(&plan);
@@ -91,11 +91,11 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     cc_status status = CC_OK;
     bool moved = true;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     while (status == CC_OK && moved) {
         /* A thread that is copying without the lock may be using the place's memory. */
         while (manager->claim_count > 0 || manager->is_moving_out)
-            pthread_cond_wait(&manager->changed, &manager->lock);
+            cc__lock_wait(&manager->lock);
         if (cc__loans_owe(manager, place)) {
             status = cc__loans_pay(manager, place);
             continue;
@@ -123,7 +123,7 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, place, &gone);
     return status;
 }
@@ -150,7 +150,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     bool moved = true;
     cc_status status = CC_OK;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     do {
         if (is_mapped(manager, device) || (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK))
             goto unlock;
@@ -176,7 +176,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, device, &gone);
     return freed_bytes;
 }

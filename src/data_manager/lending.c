@@ -85,12 +85,12 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__access_req
     cc__fences fences = {0};
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && fences.count > 0) {
-        pthread_mutex_unlock(&manager->lock);
+        cc__lock_let_go(&manager->lock);
         if (request->place == CC_PLACE_HOST)
             status = cc__fences_synchronize(&fences);
         else
             status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
-        pthread_mutex_lock(&manager->lock);
+        cc__lock_take(&manager->lock);
         if (status == CC_OK && request->place == CC_PLACE_HOST)
             cc__fences_mark_complete(&fences);
     }
@@ -117,6 +117,15 @@ static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_re
     return waiter;
 }
 
+/*
+ * Whether a stream needs not be asked when nothing is queued in it: the legacy default stream cannot be captured
+ * itself, and one that is being captured has no number. The per-thread default stream has one of the library's own.
+ */
+static bool is_known_open(cc_stream stream, uint64_t stream_id)
+{
+    return cc__stream_is_legacy_default(stream) || (stream != CC_STREAM_PER_THREAD && stream_id != 0);
+}
+
 /* A fence that is not recorded yet for the site's default stream, kept so that most uses need no new one. */
 static cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
 {
@@ -139,6 +148,16 @@ static bool is_marked_late(const cc__mapping *mapping, cc_stream stream)
     return mapping->owner != NULL && cc__stream_is_legacy_default(stream);
 }
 
+static cc_status get_fence(cc__data_manager *manager, cc__mapping *mapping)
+{
+    cc__site *site = cc__data_manager_site(manager, mapping->place);
+    if (site->spare_fence == NULL)
+        return cc__fence_create(manager->backend, mapping->place, &mapping->fence);
+    mapping->fence = site->spare_fence;
+    site->spare_fence = NULL;
+    return CC_OK;
+}
+
 /* Room in the timeline, and a fence, so that giving the pixels back does not fail for want of them. */
 static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
 {
@@ -150,10 +169,17 @@ static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, c
     if (is_marked_late(mapping, stream))
         status = get_default_fence(manager, mapping->place, &default_fence);
     else
-        status = cc__fence_create(manager->backend, mapping->place, &mapping->fence);
+        status = get_fence(manager, mapping);
     if (status != CC_OK)
         cc__timeline_unreserve(timeline);
     return status;
+}
+
+/* Counts an access for which there was nothing to bring. */
+static void count_ready(cc__data_manager *manager, const cc__box *box)
+{
+    ++manager->counters.avoided_copies;
+    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }
 
 /* Whether the pixels are there, and nobody must be waited for. */
@@ -197,8 +223,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         return status;
     const cc__waiter waiter = waiter_of(manager, request);
     bool ready = is_ready(manager, request, use, &waiter);
-    /* Nothing is queued in the default stream for pixels that are ready, and it cannot be captured itself. */
-    if (!on_host && !(ready && cc__stream_is_legacy_default(request->stream)))
+    if (!on_host && !(ready && is_known_open(request->stream, waiter.stream_id)))
         status = check_stream(manager, request);
     if (status != CC_OK)
         return status;
@@ -230,7 +255,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         }
     }
     if (ready) {
-        cc__data_manager_count_ready(manager, &request->box);
+        count_ready(manager, &request->box);
     } else {
         if (on_host && request->access != CC_ACCESS_WRITE)
             status = cc__loans_wait_for_devices(manager, mapping);
@@ -253,11 +278,12 @@ void cc__lending_cancel(cc__data_manager *manager, cc__mapping *mapping)
 {
     if (mapping->place != CC_PLACE_HOST)
         cc__timeline_unreserve(&cc__data_manager_site(manager, mapping->place)->timeline);
-    cc__fence_release(mapping->fence);
+    cc__data_manager_drop_fence(manager, mapping);
     cc__mappings_remove(&manager->mappings, mapping);
 }
 
-/* Puts one fence in the place of many, so that a place used by many streams without a pause does not slow down. */
+/* Puts one fence in the place of many, when there are, so that a place used by many streams without a pause does not
+ * slow down. */
 static void join_timeline(cc__data_manager *manager, cc_place device)
 {
     cc__timeline *timeline = &cc__data_manager_site(manager, device)->timeline;
@@ -267,8 +293,6 @@ static void join_timeline(cc__data_manager *manager, cc_place device)
     cc_stream stream = NULL;
     cc__error_state before;
     const cc__waiter waiter = cc__waiter_of_library(device);
-    if (timeline->count < ENTRIES_BEFORE_JOINING)
-        return;
     cc__error_save(&before);
     cc_status status = cc__timeline_reserve(timeline);
     const bool reserved = status == CC_OK;
@@ -303,7 +327,7 @@ static cc_status record(cc__data_manager *manager, cc__mapping *mapping, cc_stre
     uint64_t stream_id = mapping->stream_id;
     cc_status status = CC_OK;
     if (mapping->fence == NULL)
-        status = cc__fence_create(backend, mapping->place, &mapping->fence);
+        status = get_fence(manager, mapping);
     if (status != CC_OK)
         return status;
     if (stream != mapping->stream)
@@ -322,33 +346,40 @@ static cc_status record(cc__data_manager *manager, cc__mapping *mapping, cc_stre
 
 cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
 {
-    cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
+    cc__site *site = cc__data_manager_site(manager, mapping->place);
     cc__fence *fence = NULL;
     cc_status status = CC_OK;
     if (is_marked_late(mapping, stream)) {
         status = get_default_fence(manager, mapping->place, &fence);
+        if (status == CC_OK)
+            cc__timeline_add(&site->timeline, &mapping->reach, use_of(mapping), fence);
     } else {
         status = record(manager, mapping, stream);
-        fence = mapping->fence;
+        if (status != CC_OK)
+            return status;
+        /* An operation's mapping shares its fence with those of other images when it ends. */
+        if (mapping->owner == NULL)
+            cc__fence_retain(mapping->fence);
+        cc__timeline_take(&site->timeline, &mapping->reach, use_of(mapping), mapping->fence, &site->spare_fence);
+        if (mapping->owner != NULL)
+            mapping->fence = NULL;
     }
-    if (status != CC_OK)
-        return status;
-    cc__timeline_add(timeline, &mapping->reach, use_of(mapping), fence);
-    join_timeline(manager, mapping->place);
-    return CC_OK;
+    if (status == CC_OK && site->timeline.count >= ENTRIES_BEFORE_JOINING)
+        join_timeline(manager, mapping->place);
+    return status;
 }
 
 void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping)
 {
     if (mapping->access != CC_ACCESS_READ)
         ++manager->generation;
-    for (int32_t i = manager->mappings.count - 1; i >= 0; --i) {
+    for (int32_t i = manager->mappings.count - 1; i >= 0 && manager->mappings.count > 1; --i) {
         cc__mapping *other = manager->mappings.entries[i];
         if (other != mapping && other->count == 0 && other->owner == mapping->owner && other->place == mapping->place &&
             memcmp(other->box.start, mapping->box.start, sizeof other->box.start) == 0)
             cc__mappings_remove(&manager->mappings, other);
     }
-    cc__fence_release(mapping->fence);
+    cc__data_manager_drop_fence(manager, mapping);
     cc__mappings_remove(&manager->mappings, mapping);
 }
 

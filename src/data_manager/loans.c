@@ -67,9 +67,9 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     if (status == CC_OK && request->place != CC_PLACE_HOST) {
         status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
     } else if (status == CC_OK) {
-        pthread_mutex_unlock(&manager->lock);
+        cc__lock_let_go(&manager->lock);
         status = cc__fences_synchronize(&fences);
-        pthread_mutex_lock(&manager->lock);
+        cc__lock_take(&manager->lock);
         if (status == CC_OK)
             cc__fences_mark_complete(&fences);
     }
@@ -167,7 +167,7 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
     cc__lent *lent = cc__allocate(sizeof *lent);
     if (lent == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = lend(manager, request, lent, out_pending);
     if (status == CC_OK) {
         const cc__place_memory *memory = &cc__data_manager_site(manager, request->place)->memory;
@@ -176,7 +176,7 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
         *out_pixels = span.data;
         memcpy(out_stride, memory->stride, sizeof memory->stride);
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     if (status != CC_OK)
         cc__free(lent);
     return status;
@@ -216,7 +216,7 @@ static void join_ended(cc__data_manager *manager, cc__lent *lent)
 
 void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool in_stream, cc_stream stream)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     lent->has_ended = true;
     if (lent->writes)
         ++manager->generation;
@@ -232,7 +232,7 @@ void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool 
     cc__loans_forget_ended(manager, NULL);
     if (lent_is_listed(manager, lent))
         join_ended(manager, lent);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 /* Whether somebody elsewhere has pixels of it that are not to be copied under his eyes. */
@@ -302,8 +302,8 @@ void cc__loans_destroy(cc__data_manager *manager)
 
 bool cc__data_manager_is_lent(cc__data_manager *manager, cc_place place, const cc__box *box)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const bool is_lent = cc__lent_find(manager->loans, box, place) != NULL;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return is_lent;
 }

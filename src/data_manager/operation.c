@@ -8,9 +8,9 @@
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = cc__lending_begin(manager, request, out_mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__trace_tell();
     return status;
 }
@@ -18,22 +18,22 @@ cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_req
 cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
     else if (manager->loans != NULL)
         status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__span span = cc__place_memory_span(&cc__data_manager_site(manager, mapping->place)->memory, &mapping->box);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return span;
 }
 
@@ -58,7 +58,7 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
 {
     cc__validity next = {0};
     bool changes = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const bool is_lent = manager->loans != NULL;
     cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
@@ -68,15 +68,15 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
         cc__eviction_reconsider(manager);
     }
     cc__validity_destroy(&next);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);
     if (status == CC_OK && is_lent) {
-        pthread_mutex_lock(&manager->lock);
+        cc__lock_take(&manager->lock);
         status = cc__loans_bring_back(manager, mapping->function, mapping);
         if (status == CC_OK && mapping->place != CC_PLACE_HOST)
             status = cc__loans_follow(manager, &mapping->reach);
-        pthread_mutex_unlock(&manager->lock);
+        cc__lock_let_go(&manager->lock);
     }
     return status;
 }
@@ -92,7 +92,7 @@ static void follow_reading(cc__data_manager *manager, const cc__mapping *mapping
 
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (mapping->place != CC_PLACE_HOST && !mapping->is_noted) {
         cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
         if (worker->is_noted)
@@ -103,5 +103,5 @@ void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const
             follow_reading(manager, mapping);
     }
     cc__lending_end(manager, mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }

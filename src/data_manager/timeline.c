@@ -43,7 +43,7 @@ cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_str
 {
     cc__fence *fence = NULL;
     const cc_status status = cc__fence_create(backend, device, &fence);
-    if (status != CC_OK)
+    if (fence == NULL)
         return status;
     fence->is_standing = true;
     fence->is_device_wide = !stream_is_known;
@@ -114,13 +114,26 @@ cc__fence *cc__fence_retain(cc__fence *fence)
     return fence;
 }
 
-void cc__fence_release(cc__fence *fence)
+void cc__fence_let_go(cc__fence *fence)
 {
-    if (fence == NULL || atomic_fetch_sub(&fence->references, 1) > 1)
+    if (atomic_fetch_sub(&fence->references, 1) > 1)
         return;
     if (fence->event != NULL)
         fence->backend->event_destroy(fence->backend, fence->device, fence->event);
     cc__free(fence);
+}
+
+void cc__fence_recycle(cc__fence *fence, cc__fence **spare)
+{
+    /* Only who has a fence can give it to others, so one reference is nobody else's; and others are through with it. */
+    if (*spare != NULL || fence->event == NULL || fence->is_standing || fence->is_device_wide ||
+        atomic_load(&fence->references) != 1) {
+        cc__fence_let_go(fence);
+        return;
+    }
+    atomic_store_explicit(&fence->is_complete, false, memory_order_relaxed);
+    fence->moment_of = NULL;
+    *spare = fence;
 }
 
 cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id)
@@ -138,29 +151,20 @@ void cc__timeline_destroy(cc__timeline *timeline)
     memset(timeline, 0, sizeof *timeline);
 }
 
-cc_status cc__timeline_reserve(cc__timeline *timeline)
+cc_status cc__timeline_grow(cc__timeline *timeline)
 {
     const int32_t needed = timeline->count + timeline->reserved + 1;
-    if (needed > timeline->capacity) {
-        const int32_t capacity = needed < 4 ? 4 : needed * 2;
-        cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
-        if (entries == NULL)
-            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
-        timeline->entries = entries;
-        timeline->capacity = capacity;
-    }
-    ++timeline->reserved;
+    const int32_t capacity = needed < 4 ? 4 : needed * 2;
+    cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
+    if (entries == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
+    timeline->entries = entries;
+    timeline->capacity = capacity;
     return CC_OK;
-}
-
-void cc__timeline_unreserve(cc__timeline *timeline)
-{
-    --timeline->reserved;
 }
 
 static void remove_entry(cc__timeline *timeline, int32_t at)
 {
-    cc__fence_release(timeline->entries[at].fence);
     --timeline->count;
     timeline->entries[at] = timeline->entries[timeline->count];
 }
@@ -205,23 +209,46 @@ static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, c
     return false;
 }
 
-void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+/* is_given: there is a reference to the fence for the new entry. One of the same fence that goes leaves its own. */
+static void add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, bool is_given,
+                cc__fence **spare)
 {
     const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
     --timeline->reserved;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         cc__timeline_entry *entry = &timeline->entries[i];
-        if (entry->fence == fence && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
-            entry->box = cc__box_bounding(&entry->box, box);
+        const bool is_same = entry->fence == fence;
+        if (is_same && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
+            if (!cc__box_equal(&entry->box, box))
+                entry->box = cc__box_bounding(&entry->box, box);
+            if (is_given)
+                cc__fence_release(fence);
             return;
         }
-        if (is_superseded(entry, box, use, fence) || is_done(entry->fence, ask))
-            remove_entry(timeline, i);
+        if (!is_superseded(entry, box, use, fence) && !is_done(entry->fence, ask))
+            continue;
+        if (is_same && !is_given)
+            is_given = true;
+        else if (spare != NULL && entry->fence->device == fence->device)
+            cc__fence_recycle(entry->fence, spare);
+        else
+            cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
-    timeline->entries[timeline->count].fence = cc__fence_retain(fence);
+    timeline->entries[timeline->count].fence = is_given ? fence : cc__fence_retain(fence);
     ++timeline->count;
+}
+
+void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
+{
+    add(timeline, box, use, fence, true, spare);
+}
+
+void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+{
+    add(timeline, box, use, fence, false, NULL);
 }
 
 static cc__use join_uses(cc__use a, cc__use b)
@@ -254,6 +281,7 @@ void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence
         } else if (!is_done(other.fence, ask) && !is_covered(&other, mine)) {
             continue;
         }
+        cc__fence_release(other.fence);
         remove_entry(timeline, i);
         if (own == timeline->count)
             own = i;
@@ -276,30 +304,27 @@ cc__waiter cc__waiter_of_library(int32_t device)
     return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
 }
 
-bool cc__stream_is_legacy_default(cc_stream stream)
-{
-    return (uintptr_t)stream <= 1;
-}
-
+/* The box comes last: it is what takes time to look at. */
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
     if (fence->is_complete || (fence->is_standing && waiter->skips_standing) ||
-        (use == CC__USE_READ && entry->use == CC__USE_READ) || !cc__box_overlaps(&entry->box, box))
+        (use == CC__USE_READ && entry->use == CC__USE_READ))
         return false;
-    if (fence->device != waiter->device)
-        return true;
-    if (cc__stream_is_legacy_default(waiter->stream))
-        return !cc__stream_is_legacy_default(fence->stream);
-    return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
+    if (fence->device == waiter->device) {
+        const bool is_same_stream = cc__stream_is_legacy_default(waiter->stream)
+                                        ? cc__stream_is_legacy_default(fence->stream)
+                                        : waiter->stream_id != 0 && waiter->stream_id == fence->stream_id;
+        if (is_same_stream)
+            return false;
+    }
+    return cc__box_overlaps(&entry->box, box);
 }
 
-bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
+                                 const cc__waiter *waiter)
 {
-    for (int32_t i = 0; i < timeline->count; ++i)
-        if (must_wait(&timeline->entries[i], box, use, waiter))
-            return false;
-    return true;
+    return !must_wait(entry, box, use, waiter);
 }
 
 void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
@@ -310,8 +335,10 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
         if (!must_wait(entry, box, use, waiter))
             continue;
         ++questions;
-        if (is_done(entry->fence, true))
-            remove_entry(timeline, i);
+        if (!is_done(entry->fence, true))
+            continue;
+        cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
 }
 
@@ -354,7 +381,7 @@ static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool 
         if (fences->entries[i]->moment_of == standing)
             return CC_OK;
     cc_status status = cc__fence_create_for_default_stream(standing->backend, standing->device, &fence);
-    if (status != CC_OK)
+    if (fence == NULL)
         return status;
     fence->stream = standing->stream;
     fence->stream_id = standing->stream_id;

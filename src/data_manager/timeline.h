@@ -54,7 +54,17 @@ cc_status cc__fence_create(cc__backend *backend, int32_t device,
 /* For what is queued in the legacy default stream up to the moment when somebody waits. OUT_OF_HOST_MEMORY. */
 cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t device, cc__fence **out_fence);
 cc__fence *cc__fence_retain(cc__fence *fence);
-void cc__fence_release(cc__fence *fence); /* accepts NULL */
+void cc__fence_let_go(cc__fence *fence);
+static inline void cc__fence_release(cc__fence *fence) /* accepts NULL */
+{
+    if (fence != NULL)
+        cc__fence_let_go(fence);
+}
+/*
+ * Releases a fence; one that nobody else has is kept in *spare when there is none, to be recorded again for what comes
+ * next. That spares the next one an event and an allocation.
+ */
+void cc__fence_recycle(cc__fence *fence, cc__fence **spare);
 cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id);
 /* Records one for the default stream that is not recorded yet. CAPTURE while another stream is being captured; DEVICE.
  */
@@ -73,7 +83,10 @@ cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_str
 void cc__fence_end_standing(cc__fence *fence, bool has_stream, cc_stream stream);
 
 /* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
-bool cc__stream_is_legacy_default(cc_stream stream);
+static inline bool cc__stream_is_legacy_default(cc_stream stream)
+{
+    return (uintptr_t)stream <= 1;
+}
 
 typedef enum cc__use {
     CC__USE_READ = 0,
@@ -98,8 +111,18 @@ void cc__timeline_destroy(cc__timeline *timeline);
 
 /* Makes sure that one later cc__timeline_add() has room. OUT_OF_HOST_MEMORY. Each is followed by one add or unreserve.
  */
-cc_status cc__timeline_reserve(cc__timeline *timeline);
-void cc__timeline_unreserve(cc__timeline *timeline);
+cc_status cc__timeline_grow(cc__timeline *timeline);
+static inline cc_status cc__timeline_reserve(cc__timeline *timeline)
+{
+    const cc_status status =
+        timeline->count + timeline->reserved < timeline->capacity ? CC_OK : cc__timeline_grow(timeline);
+    timeline->reserved += status == CC_OK;
+    return status;
+}
+static inline void cc__timeline_unreserve(cc__timeline *timeline)
+{
+    --timeline->reserved;
+}
 
 /*
  * Adds an entry, keeping the fence. A write of all of its box drops the entries inside: whoever queued it waited for
@@ -107,6 +130,8 @@ void cc__timeline_unreserve(cc__timeline *timeline);
  * not recorded yet. Entries that are known to be done go too.
  */
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence);
+/* The same, but takes the fence over, and recycles a fence of its device that goes, unless spare is NULL. */
+void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare);
 
 /* The entry of a fence that is not standing any more takes over from those before it that it covers. */
 void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence);
@@ -121,7 +146,17 @@ typedef struct cc__fences {
 } cc__fences;
 
 /* Whether a use of the box by this waiter need not wait: a read waits for the writes, a write for everything. */
-bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter);
+bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
+                                 const cc__waiter *waiter);
+static inline bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use,
+                                         const cc__waiter *waiter)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if ((use != CC__USE_READ || timeline->entries[i].use != CC__USE_READ) &&
+            !cc__timeline_entry_is_quiet(&timeline->entries[i], box, use, waiter))
+            return false;
+    return true;
+}
 
 /*
  * Asks the device which of those that it would have to wait for are done already, so that nobody has to wait for them

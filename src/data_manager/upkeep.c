@@ -22,7 +22,7 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
 {
     const size_t pixel_bytes = (size_t)manager->layout.pixel_bytes;
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &manager->whole, CC_ACCESS_WRITE);
     if (manager->read_only) {
@@ -39,14 +39,14 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
         cc__eviction_reconsider(manager);
         ++manager->generation;
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box, cc_place place)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_READ);
     if (holder != NULL)
@@ -67,7 +67,7 @@ cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *funct
         cc__resident_use(&manager->devices[place].resident);
     cc__mappings_remove(&manager->mappings, mapping);
 unlock:
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -86,9 +86,9 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     cc__site *devices = NULL;
     cc_status status = CC_OK;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     while (manager->claim_count > 0 || manager->is_moving_out)
-        pthread_cond_wait(&manager->changed, &manager->lock);
+        cc__lock_wait(&manager->lock);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_WRITE);
     const cc__lent *lent = cc__lent_find(manager->loans, box, CC_DEVICE_CURRENT);
     if (manager->read_only)
@@ -122,7 +122,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
         }
     }
     cc__validity_destroy(&next);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, CC_PLACE_HOST, &host);
     for (int32_t device = 0; devices != NULL && device < backend->device_count; ++device)
         cc__data_manager_let_go(backend, device, &devices[device]);
@@ -132,17 +132,17 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
 
 void cc__data_manager_set_priority(cc__data_manager *manager, int32_t priority)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     manager->priority = priority;
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
         cc__residents_set_priority(&manager->devices[device].resident, priority);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 int32_t cc__data_manager_priority(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const int32_t priority = manager->priority;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return priority;
 }

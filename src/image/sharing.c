@@ -21,7 +21,7 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     cc_image *view = cc__allocate(sizeof *view);
     if (view == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for the handle", function);
-    atomic_init(&view->owners, 1);
+    atomic_init(&view->owner.references, 1);
     atomic_init(&view->device, atomic_load(&image->device));
     view->manager = cc__data_manager_retain(image->manager);
     view->box = box;

@@ -77,7 +77,7 @@ static cc_image *create_handle(const cc__array_image *array, const cc_geometry *
     memcpy(values.spacing, geometry->spacing, sizeof values.spacing);
     memcpy(values.origin, geometry->origin, sizeof values.origin);
     memcpy(values.direction, geometry->direction, sizeof values.direction);
-    atomic_init(&image->owners, 1);
+    atomic_init(&image->owner.references, 1);
     atomic_init(&image->device, device);
     image->dimension = array->dimension;
     image->pixel_type = array->type;

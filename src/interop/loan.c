@@ -92,7 +92,7 @@ cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_de
                           cc_loan **out_loan)
 {
     static const char *const function = "cc_image_export";
-    cc_export_params known;
+    cc_export_params known = CC_EXPORT_PARAMS_INIT;
     cc__loan_request request = {.function = function};
     unsigned char *pixels = NULL;
     bool is_pending = false;

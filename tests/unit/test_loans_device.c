@@ -1,5 +1,7 @@
 /* Loans on devices: the order of a borrower's work and everybody else's, whose stream is known or not. */
 #include "backend/emulated.h"
+#include "base/allocate.h"
+#include "memory/transfer_streams.h"
 #include "support/byte_pixels.h"
 #include "support/dense_work.h"
 #include "support/expect.h"
@@ -407,6 +409,39 @@ START_TEST(under_pressure_lent_memory_stays)
 }
 END_TEST
 
+static void *mapped;
+static int32_t refusals;
+
+/* While the pixels are on their way to the borrower, a second unmap of the same ones finds nothing. */
+static bool unmap_again(faulty_operation operation)
+{
+    void *const pixels = mapped;
+    if (pixels != NULL && (operation == FAULTY_COPY || operation == FAULTY_COPY_BOXES)) {
+        mapped = NULL;
+        refusals += cc_image_unmap_host(image, pixels) == CC_ERROR_INVALID_ARGUMENT;
+    }
+    return false;
+}
+
+START_TEST(pixels_are_given_back_once)
+{
+    if (device < 0)
+        return;
+    cc_loan *loan = must_export(CC_ACCESS_READ, true);
+    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, &mapped));
+    void *const pixels = mapped;
+    memset(pixels, 3, BYTES);
+    refusals = 0;
+    faulty_backend_set_hook(fixture_backend, unmap_again);
+    fixture_ok(cc_image_unmap_host(image, pixels));
+    faulty_backend_set_hook(fixture_backend, NULL);
+    ck_assert_int_eq(refusals, 1);
+    borrower_reads(stream);
+    expect_found(stream, 3);
+    cc_loan_release(loan);
+}
+END_TEST
+
 static void *unmap_elsewhere(void *pixels)
 {
     return cc_image_unmap_host(image, pixels) == CC_OK ? image : NULL;
@@ -457,8 +492,9 @@ START_TEST(memory_goes_after_the_borrowers_work)
     ck_assert_int_eq(after.calls[FAULTY_STREAM_SYNCHRONIZE], before.calls[FAULTY_STREAM_SYNCHRONIZE]);
     ck_assert_int_eq(after.calls[FAULTY_EVENT_SYNCHRONIZE], before.calls[FAULTY_EVENT_SYNCHRONIZE]);
     ck_assert_int_eq(after.calls[FAULTY_FREE], before.calls[FAULTY_FREE]);
-    /* The next who needs memory frees it. */
+    /* The next who needs memory frees it; also when that runs first, nothing of the borrower's comes too late. */
     byte_pixels_write_device(image, NULL, 7, stream);
+    cc__transfer_streams_synchronize(fixture_backend, device);
     ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_FREE], before.calls[FAULTY_FREE] + 1);
     expect_found(other_stream, 6);
 
@@ -478,6 +514,8 @@ START_TEST(lending_again_and_again_leaves_nothing_behind)
 {
     if (device < 0)
         return;
+    cc_loan_release(must_export(CC_ACCESS_READ_WRITE, false));
+    const long live = cc__allocations_live();
     for (int32_t i = 0; i < 2000; ++i) {
         cc_loan *loan = must_export(CC_ACCESS_READ_WRITE, i % 3 == 0);
         cc_loan *second = i % 2 == 0 ? must_export(CC_ACCESS_READ_WRITE, false) : NULL;
@@ -488,6 +526,7 @@ START_TEST(lending_again_and_again_leaves_nothing_behind)
     }
     if (fixture_is_emulated())
         ck_assert_int_lt(cc__emulated_count_live(fixture_inner).events, 100);
+    ck_assert_int_lt(cc__allocations_live(), live + 100);
     byte_pixels_expect_host(image, NULL, (unsigned char)1900);
 }
 END_TEST
@@ -510,6 +549,7 @@ int main(void)
     tcase_add_test(tcase, bringing_back_may_fail);
     tcase_add_test(tcase, a_capture_is_left_alone);
     tcase_add_test(tcase, under_pressure_lent_memory_stays);
+    tcase_add_test(tcase, pixels_are_given_back_once);
     tcase_add_test(tcase, any_thread_brings_back_and_returns);
     tcase_add_test(tcase, memory_goes_after_the_borrowers_work);
     tcase_add_test(tcase, lending_again_and_again_leaves_nothing_behind);

@@ -241,6 +241,95 @@ START_TEST(a_reserved_place_stays_reserved)
 }
 END_TEST
 
+/* A fence that goes over to the timeline, and what becomes of the one whose place it takes. */
+static cc__fence *take(cc__fence *fence, cc__fence **spare)
+{
+    const cc__box box = box_at(0, 4);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_take(&timeline, &box, CC__USE_WRITE, fence, spare);
+    return fence;
+}
+
+START_TEST(a_fence_is_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *first = take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    first->is_complete = true;
+    cc__fence *second = take(fence_in(0, stream), &spare);
+    ck_assert_ptr_eq(spare, first);
+    ck_assert(!spare->is_complete);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 0);
+
+    /* Only one is kept. */
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_eq(spare, first);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+    (void)second;
+
+    ck_assert_int_eq(cc__fence_record(spare, stream, 5), CC_OK);
+    cc__fence *again = spare;
+    spare = NULL;
+    take(again, &spare);
+    ck_assert_int_eq(again->stream_id, 5);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_ptr_eq(timeline.entries[0].fence, again);
+    cc__fence_release(spare);
+}
+END_TEST
+
+START_TEST(a_fence_that_somebody_has_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *shared = take(cc__fence_retain(fence_in(0, stream)), &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 0);
+    cc__fence_release(shared);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+}
+END_TEST
+
+START_TEST(a_fence_of_another_device_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    take(fence_in(1, CC_STREAM_DEFAULT), &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+}
+END_TEST
+
+/* One for the default stream has no event yet, so there is nothing to use again. */
+START_TEST(a_fence_without_event_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *fence = NULL;
+    ck_assert_int_eq(cc__fence_create_for_default_stream(backend, 0, &fence), CC_OK);
+    take(fence, &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+}
+END_TEST
+
+/* A use of the same fence takes the place of the one before it; references neither leak nor go twice. */
+START_TEST(one_fence_for_use_after_use)
+{
+    const cc__box box = box_at(0, 4);
+    const cc__use uses[] = {CC__USE_WRITE, CC__USE_READ, CC__USE_READ, CC__USE_WRITE, CC__USE_WRITE};
+    cc__fence *fence = NULL;
+    ck_assert_int_eq(cc__fence_create_for_default_stream(backend, 0, &fence), CC_OK);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; ++i) {
+        ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+        cc__timeline_add(&timeline, &box, uses[i], fence);
+        ck_assert_int_eq(atomic_load(&fence->references), 1 + timeline.count);
+    }
+    ck_assert_int_eq(timeline.count, 1);
+    cc__fence_release(fence);
+}
+END_TEST
+
 START_TEST(no_memory_for_fences)
 {
     const cc__box box = box_at(0, 8);
@@ -501,6 +590,11 @@ int main(void)
     tcase_add_test(tcase, a_long_list_is_cleared_of_what_is_done);
     tcase_add_test(tcase, what_cannot_be_asked_stays);
     tcase_add_test(tcase, a_reserved_place_stays_reserved);
+    tcase_add_test(tcase, a_fence_is_used_again);
+    tcase_add_test(tcase, a_fence_that_somebody_has_is_not_used_again);
+    tcase_add_test(tcase, a_fence_of_another_device_is_not_used_again);
+    tcase_add_test(tcase, a_fence_without_event_is_not_used_again);
+    tcase_add_test(tcase, one_fence_for_use_after_use);
     tcase_add_test(tcase, no_memory_for_fences);
     tcase_add_test(tcase, a_stream_is_made_to_wait);
     tcase_add_test(tcase, the_default_stream_is_marked_late);
