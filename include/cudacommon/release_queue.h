@@ -9,10 +9,10 @@
 CC_BEGIN_DECLS
 
 /*
- * An image over memory that an object of another language owns (a NumPy array) keeps that object alive until its release
- * callback. The callback comes from any thread, perhaps after the language's runtime has ended, so it must not be that
- * language's code. The binding keeps the object under a number, passes cc_release_to_queue as the release callback with
- * a ticket for the number as its user_data, and when it suits it asks the queue which numbers are done.
+ * An image over memory that an object of another language owns (a NumPy array) keeps that object alive until its
+ * release callback. The callback comes from any thread, perhaps after the language's runtime has ended, so it must not
+ * be that language's code. The binding keeps the object under a number, passes cc_release_to_queue as the release
+ * callback with a ticket for the number as its user_data, and when it suits it asks the queue which numbers are done.
  */
 typedef struct cc_release_queue cc_release_queue;
 
@@ -35,9 +35,8 @@ CC_API void cc_release_queue_release(cc_release_queue *queue);
  * Makes a ticket, to be the user_data of one release callback. Allocates it, so that the callback cannot fail.
  * token: what the queue gives back; any number.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL; CC_ERROR_OUT_OF_HOST_MEMORY.
- * Ownership: returned with ownership; the one call of cc_release_to_queue() takes it. When the memory was not taken over
- * after all, make that call yourself.
- * Thread safety: any thread. Does not block. Since 2.0.
+ * Ownership: returned with ownership; the one call of cc_release_to_queue() takes it. When the memory was not taken
+ * over after all, make that call yourself. Thread safety: any thread. Does not block. Since 2.0.
  */
 CC_API cc_status cc_release_queue_add(cc_release_queue *queue, uint64_t token, void **out_ticket);
 

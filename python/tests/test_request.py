@@ -73,7 +73,7 @@ def test_with_torch() -> None:
 
 @pytest.mark.gpu
 def test_with_numba() -> None:
-    numba = pytest.importorskip("numba")
+    pytest.importorskip("numba")
     from numba import cuda
 
     @cuda.jit  # type: ignore[misc]
@@ -82,7 +82,7 @@ def test_with_numba() -> None:
 
     image = image_on_device()
     array = cuda.as_cuda_array(image)
-    put[1, 1](array, numba.float32(42.314))
+    put[1, 1](array, np.float32(42.314))
     check(image, array.copy_to_host())
 
 
