@@ -172,6 +172,11 @@ def test_an_image_comes_back_as_a_view() -> None:
     copied.fill(9)
     assert image.by_itk_index[1, 1] == 1
     assert copied.spacing == (2, 3)
+    moved = cc.from_array(image, 2, spacing=(7, 8), index=(0, 0))
+    assert (moved.spacing, moved.index, moved.origin) == ((7, 8), (0, 0), image.origin)
+    assert image.spacing == (2, 3)
+    with pytest.raises(ValueError, match="dimension = 3"):
+        cc.from_array(image, 3)
 
 
 class Owner:

@@ -54,8 +54,8 @@ def from_array(
     ``stream`` is where the array's pending work is on a device, when the array does not say; the legacy default stream
     otherwise.
     """
-    if isinstance(array, Image) and not copy:
-        return array.view()
+    if isinstance(array, Image):
+        return _of_image(array, dimension, (spacing, origin, direction, index), copy, device)
     if copy:
         return _copy_of(array, dimension, order, (spacing, origin, direction, index), stream, device)
     has_geometry = any(entry is not None for entry in (spacing, origin, direction, index))
@@ -187,12 +187,22 @@ def _import_dlpack(array: Any, params: structures.ImportParams, stream: Any) -> 
     return Image._from_handle(image, on_host=on_host)
 
 
+def _of_image(image: Image, dimension: int, geometry: tuple[Any, Any, Any, Any], copy: bool, device: Any) -> Image:
+    if dimension != image.dimension:
+        raise ValueError(f"dimension = {dimension}, the image has {image.dimension}")
+    other = image.copy() if copy else image.view()
+    for name, value in zip(("spacing", "origin", "direction", "index"), geometry, strict=True):
+        if value is not None:
+            setattr(other, name, value)
+    if device is not None:
+        other.set_device(device)
+    return other
+
+
 def _copy_of(
     array: Any, dimension: int, order: str, geometry: tuple[Any, Any, Any, Any], stream: Any, device: Any
 ) -> Image:
     """An image of its own with the array's values, whatever the array's layout."""
-    if isinstance(array, Image):
-        return array.copy()
     spacing, origin, direction, index = geometry
     if hasattr(array, "__cuda_array_interface__") or (
         hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] not in _ON_HOST
