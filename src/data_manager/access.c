@@ -40,20 +40,19 @@ static const unsigned char *find_pixels(const cc__place_memory *memory, const cc
 cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels)
 {
     cc__mapping *mapping = NULL;
-    cc__validity next = {0};
     bool changes = false;
     pthread_mutex_lock(&manager->lock);
     cc_status status = cc__lending_begin(manager, request, &mapping);
     if (status != CC_OK)
         goto unlock;
     if (request->access != CC_ACCESS_READ)
-        status = cc__lending_prepare_write(manager, mapping, &next, &changes);
+        status = cc__lending_prepare_write(manager, mapping, &changes);
     if (status != CC_OK) {
         cc__lending_cancel(manager, mapping);
         goto unlock;
     }
     if (changes) {
-        cc__validity_install(&manager->validity, &next);
+        cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
     if (request->access == CC_ACCESS_READ)

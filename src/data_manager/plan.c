@@ -176,35 +176,104 @@ static bool in_scope(cc__sources sources, cc_place place, cc__plan_scope scope, 
     return false;
 }
 
+/* A plan in the making. */
+typedef struct planner {
+    cc__plan *plan;
+    cc_place place;
+    cc__plan_scope scope;
+    const cc__plan_topology *topology;
+    cc__sources first; /* those that the first step's pixels have */
+    bool may_join;     /* else all steps are cells of one kind, which would have been joined */
+} planner;
+
+static cc_status plan_part(planner *self, const cc__box *box, cc__sources sources)
+{
+    cc__step step = {.box = *box, .kind = CC__STEP_COPY, .source = CC_PLACE_HOST};
+    if (sources == CC__SOURCE_UNDEFINED) {
+        self->plan->reads_undefined = true;
+        if (self->scope != CC__PLAN_STALE_OR_ZERO)
+            return CC_OK;
+        step.kind = CC__STEP_ZERO;
+    } else if ((sources & CC__SOURCE_CONSTANT) != 0) {
+        step.kind = CC__STEP_CONSTANT;
+    } else {
+        step.source = nearest(sources, self->place, self->topology);
+    }
+    if (self->plan->count == 0)
+        self->first = sources;
+    self->may_join = self->may_join || sources != self->first;
+    return add_step(self->plan, &step);
+}
+
+static cc_status plan_cells(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+{
+    const cc__sources skip = self->scope == CC__PLAN_ONLY_AT ? 0 : CC__SOURCE(self->place);
+    cc__cells_walk walk;
+    cc_status status = CC_OK;
+    cc__cells_begin(&walk, &validity->cells, box, skip);
+    for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
+        cc__box inside;
+        if (!in_scope(cell->sources, self->place, self->scope, only_at))
+            continue;
+        if (cc__box_contains(box, &cell->box)) {
+            status = plan_part(self, &cell->box, cell->sources);
+        } else if (cc__box_intersect(&cell->box, box, &inside)) {
+            self->may_join = true;
+            status = plan_part(self, &inside, cell->sources);
+        }
+    }
+    return status;
+}
+
+typedef struct rest_planner {
+    planner *self;
+    cc__sources sources;
+} rest_planner;
+
+static cc_status plan_rest_part(void *context, const cc__box *part)
+{
+    const rest_planner *rest = context;
+    return plan_part(rest->self, part, rest->sources);
+}
+
+static cc_status plan_rest(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+{
+    rest_planner rest = {self, validity->rest};
+    if (!in_scope(validity->rest, self->place, self->scope, only_at) || cc__validity_count_rest(validity, box) == 0)
+        return CC_OK;
+    if (validity->rest == CC__SOURCE_UNDEFINED && self->scope != CC__PLAN_STALE_OR_ZERO)
+        return plan_part(self, box, validity->rest);
+    self->may_join = true;
+    return cc__validity_rest_parts(validity, box, plan_rest_part, &rest);
+}
+
+static void join_pairs(cc__plan *plan)
+{
+    const int32_t count = plan->count;
+    plan->count = 0;
+    for (int32_t i = 0; i < count; ++i) {
+        plan->steps[plan->count++] = plan->steps[i];
+        join_last(plan);
+    }
+}
+
 cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_place place, cc__plan_scope scope,
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan)
 {
+    planner self = {.plan = out_plan, .place = place, .scope = scope, .topology = topology};
     cc__plan_init(out_plan);
-    for (int32_t i = 0; i < validity->count; ++i) {
-        const cc__sources sources = validity->cells[i].sources;
-        cc__step step = {.kind = CC__STEP_COPY, .source = CC_PLACE_HOST};
-        if (!in_scope(sources, place, scope, only_at) || !cc__box_intersect(&validity->cells[i].box, box, &step.box))
-            continue;
-        if (sources == CC__SOURCE_UNDEFINED) {
-            out_plan->reads_undefined = true;
-            if (scope != CC__PLAN_STALE_OR_ZERO)
-                continue;
-            step.kind = CC__STEP_ZERO;
-        } else if ((sources & CC__SOURCE_CONSTANT) != 0) {
-            step.kind = CC__STEP_CONSTANT;
-        } else {
-            step.source = nearest(sources, place, topology);
-        }
-        const cc_status status = add_step(out_plan, &step);
-        if (status != CC_OK) {
-            cc__plan_destroy(out_plan);
-            return status;
-        }
-        if (out_plan->count <= STEPS_TO_COMPARE)
-            join_last(out_plan);
+    cc_status status = plan_cells(&self, validity, box, only_at);
+    if (status == CC_OK)
+        status = plan_rest(&self, validity, box, only_at);
+    if (status != CC_OK) {
+        cc__plan_destroy(out_plan);
+        return status;
     }
-    if (out_plan->count > STEPS_TO_COMPARE)
+    if (self.may_join && out_plan->count > STEPS_TO_COMPARE)
         join_sorted(out_plan);
+    else if (self.may_join)
+        join_pairs(out_plan);
     join_boxes(out_plan);
     return CC_OK;
 }

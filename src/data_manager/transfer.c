@@ -376,25 +376,36 @@ static void count(cc__transfer *transfer)
         ++counters->device_allocations;
 }
 
+static cc_status make_box_valid(const cc__transfer *transfer, cc__validity *validity, const cc__box *box)
+{
+    const cc_status status =
+        cc__validity_prepare(validity, box, ~CC__SOURCE_UNDEFINED, CC__SOURCE(transfer->place));
+    if (status == CC_OK)
+        cc__validity_install(validity);
+    return status;
+}
+
 static cc_status make_valid(cc__transfer *transfer)
 {
     cc__validity *validity = &transfer->manager->validity;
-    const int32_t box_count = transfer->box != NULL ? 1 : transfer->plan->count;
-    cc__validity next = {0};
+    const cc__plan *plan = transfer->plan;
+    cc__validity next;
     cc_status status = CC_OK;
 
-    if (transfer->plan->count == 0)
+    if (plan->count == 0)
         return CC_OK;
-    for (int32_t i = 0; status == CC_OK && i < box_count; ++i) {
-        const cc__box *box = transfer->box != NULL ? transfer->box : &transfer->plan->steps[i].box;
-        cc__validity after = {0};
-        status = cc__validity_prepare(i == 0 ? validity : &next, box, ~CC__SOURCE_UNDEFINED,
-                                      CC__SOURCE(transfer->place), &after);
-        if (status == CC_OK)
-            cc__validity_install(&next, &after);
+    if (transfer->box != NULL || plan->count == 1)
+        return make_box_valid(transfer, validity, transfer->box != NULL ? transfer->box : &plan->steps[0].box);
+    status = cc__validity_copy(validity, &next);
+    if (status != CC_OK)
+        return status;
+    for (int32_t i = 0; status == CC_OK && i < plan->count; ++i)
+        status = make_box_valid(transfer, &next, &plan->steps[i].box);
+    if (status == CC_OK) {
+        const cc__validity before = *validity;
+        *validity = next;
+        next = before;
     }
-    if (status == CC_OK)
-        cc__validity_install(validity, &next);
     cc__validity_destroy(&next);
     return status;
 }
