@@ -42,6 +42,10 @@ struct cc__backend {
     cc_status (*host_register)(cc__backend *self, void *memory, size_t size_bytes);
     cc_status (*host_unregister)(cc__backend *self, void *memory);
 
+    /* Whether all of these bytes are in one piece of page-locked host memory, whoever locked it. False when in doubt.
+     */
+    bool (*host_is_locked)(cc__backend *self, const void *memory, size_t size_bytes);
+
     /* Which device the memory belongs to; CC_ERROR_POINTER when it is not device memory. */
     cc_status (*memory_device)(cc__backend *self, const void *memory, int32_t *out_device);
 

@@ -16,6 +16,7 @@ static cc__backend backend = {
     .free = cc__cuda_free,
     .host_register = cc__cuda_host_register,
     .host_unregister = cc__cuda_host_unregister,
+    .host_is_locked = cc__cuda_host_is_locked,
     .memory_device = cc__cuda_memory_device,
     .has_peer_access = cc__cuda_has_peer_access,
     .stream_create = cc__cuda_stream_create,

@@ -12,6 +12,7 @@ cc_status cc__cuda_allocate(cc__backend *self, int32_t device, cc_stream stream,
 cc_status cc__cuda_free(cc__backend *self, int32_t device, cc_stream stream, void *memory);
 cc_status cc__cuda_host_register(cc__backend *self, void *memory, size_t size_bytes);
 cc_status cc__cuda_host_unregister(cc__backend *self, void *memory);
+bool cc__cuda_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes);
 cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t *out_device);
 cc_status cc__cuda_trim(cc__backend *self, int32_t device, size_t keep_bytes);
 

@@ -38,6 +38,12 @@ static cc_status none_host_unregister(cc__backend *self, void *memory)
     return no_device("host_unregister");
 }
 
+static bool none_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    (void)self, (void)memory, (void)size_bytes;
+    return false;
+}
+
 static cc_status none_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     (void)self, (void)memory, (void)out_device;
@@ -177,6 +183,7 @@ cc__backend *cc__backend_none(void)
                                .free = none_free,
                                .host_register = none_host_register,
                                .host_unregister = none_host_unregister,
+                               .host_is_locked = none_host_is_locked,
                                .memory_device = none_memory_device,
                                .has_peer_access = none_has_peer_access,
                                .stream_create = none_stream_create,

@@ -268,8 +268,10 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
     cc_place_state state = CC_PLACE_STATE_INIT;
     pthread_mutex_lock(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
-    if (site != NULL)
+    if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
+        state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
+    }
     state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));

@@ -103,7 +103,7 @@ void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
 /* pixels_id, host_bytes, device_bytes, label. */
 void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
-/* memory_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
+/* memory_bytes, locked_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. OUT_OF_HOST_MEMORY. */
 cc_status cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,

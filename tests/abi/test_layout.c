@@ -60,12 +60,27 @@ OFFSET(cc_descriptor, c_contiguous, 132);
 OFFSET(cc_descriptor, f_contiguous, 136);
 OFFSET(cc_descriptor, reserved, 140);
 
-SIZE(cc_place_state, 32);
+SIZE(cc_allocator, 40);
+OFFSET(cc_allocator, struct_size, 0);
+OFFSET(cc_allocator, allocate, 8);
+OFFSET(cc_allocator, free, 16);
+OFFSET(cc_allocator, release, 24);
+OFFSET(cc_allocator, user_data, 32);
+
+SIZE(cc_host_memory_state, 48);
+OFFSET(cc_host_memory_state, locked_bytes, 8);
+OFFSET(cc_host_memory_state, locked_limit_bytes, 16);
+OFFSET(cc_host_memory_state, pooled_bytes, 24);
+OFFSET(cc_host_memory_state, pool_limit_bytes, 32);
+OFFSET(cc_host_memory_state, staging_bytes, 40);
+
+SIZE(cc_place_state, 40);
 OFFSET(cc_place_state, struct_size, 0);
 OFFSET(cc_place_state, mapping_count, 4);
 OFFSET(cc_place_state, memory_bytes, 8);
 OFFSET(cc_place_state, valid_pixels, 16);
 OFFSET(cc_place_state, constant_pixels, 24);
+OFFSET(cc_place_state, locked_bytes, 32);
 
 SIZE(cc_path_counters, 16);
 OFFSET(cc_path_counters, copies, 0);

@@ -38,6 +38,12 @@ static cc_status faulty_host_unregister(cc__backend *self, void *memory)
     return faulty_end(&now, faulty_passes(&now) ? now.inner->host_unregister(now.inner, memory) : now.entry.status);
 }
 
+static bool faulty_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    cc__backend *inner = ((faulty *)self->state)->inner;
+    return inner->host_is_locked(inner, memory, size_bytes);
+}
+
 static cc_status faulty_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     faulty_call now = faulty_begin(self, FAULTY_MEMORY_DEVICE, CC_PLACE_HOST, memory, 0);
@@ -232,6 +238,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .free = faulty_free,
                                 .host_register = faulty_host_register,
                                 .host_unregister = faulty_host_unregister,
+                                .host_is_locked = faulty_host_is_locked,
                                 .memory_device = faulty_memory_device,
                                 .has_peer_access = faulty_has_peer_access,
                                 .stream_create = faulty_stream_create,
