@@ -183,8 +183,7 @@ void cc__cells_set_sources(cc__cells *cells, int32_t at, cc__sources sources)
     cells->nodes[at].cell.sources = sources;
     for (at = cells->nodes[at].parent; at != CC__NO_CELL; at = cells->nodes[at].parent) {
         cc__cell_node *node = &cells->nodes[at];
-        node->cell.sources =
-            cells->nodes[node->child[0]].cell.sources & cells->nodes[node->child[1]].cell.sources;
+        node->cell.sources = cells->nodes[node->child[0]].cell.sources & cells->nodes[node->child[1]].cell.sources;
     }
 }
 
@@ -251,23 +250,13 @@ void cc__cells_change_all(cc__cells *cells, cc__sources keep, cc__sources add, c
     cc__cells_join_all(cells);
 }
 
-void cc__cells_begin(cc__cells_walk *walk, const cc__cells *cells, const cc__box *box, cc__sources skip)
-{
-    walk->cells = cells;
-    walk->box = box;
-    walk->skip = skip;
-    walk->depth = 0;
-    if (cells->count > 0)
-        walk->stack[walk->depth++] = cells->root;
-}
-
 int32_t cc__cells_next(cc__cells_walk *walk)
 {
     while (walk->depth > 0) {
         const int32_t at = walk->stack[--walk->depth];
         const cc__cell_node *node = &walk->cells->nodes[at];
         if ((walk->skip != 0 && (node->cell.sources & walk->skip) == walk->skip) ||
-            !cc__box_overlaps(&node->cell.box, walk->box))
+            (!walk->takes_all && !cc__box_overlaps(&node->cell.box, walk->box)))
             continue;
         if (is_leaf(node))
             return at;

@@ -1,6 +1,6 @@
 /*
- * Disjoint boxes of pixels, each with its sources, found by where they are in the time of the logarithm of their number:
- * a balanced tree, whose inner nodes hold the box around all cells below. Pure bookkeeping.
+ * Disjoint boxes of pixels, each with its sources, found by where they are in the time of the logarithm of their
+ * number: a balanced tree, whose inner nodes hold the box around all cells below. Pure bookkeeping.
  */
 #ifndef CC_DATA_MANAGER_CELLS_H
 #define CC_DATA_MANAGER_CELLS_H
@@ -72,10 +72,21 @@ typedef struct cc__cells_walk {
     const cc__cells *cells;
     const cc__box *box;
     cc__sources skip;
+    bool takes_all; /* the box contains all cells */
     int32_t depth;
     int32_t stack[CC__CELLS_MAX_DEPTH];
 } cc__cells_walk;
-void cc__cells_begin(cc__cells_walk *walk, const cc__cells *cells, const cc__box *box, cc__sources skip);
+static inline void cc__cells_begin(cc__cells_walk *walk, const cc__cells *cells, const cc__box *box, cc__sources skip)
+{
+    walk->depth = 0;
+    if (cells->count == 0)
+        return;
+    walk->cells = cells;
+    walk->box = box;
+    walk->skip = skip;
+    walk->takes_all = cc__box_contains(box, &cells->nodes[cells->root].cell.box);
+    walk->stack[walk->depth++] = cells->root;
+}
 int32_t cc__cells_next(cc__cells_walk *walk); /* CC__NO_CELL at the end */
 
 #endif

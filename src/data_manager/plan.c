@@ -9,10 +9,13 @@
 /* So many steps are compared each with each; more are sorted. */
 #define STEPS_TO_COMPARE 32
 
+#define FIRST_ALLOCATED_STEPS 64
+
 void cc__plan_init(cc__plan *plan)
 {
     plan->steps = plan->inline_steps;
     plan->count = 0;
+    plan->origins = 0;
     plan->capacity = CC__PLAN_INLINE_STEPS;
     plan->reads_undefined = false;
     plan->asked_by = NULL;
@@ -40,16 +43,19 @@ static cc_place nearest(cc__sources sources, cc_place place, const cc__plan_topo
     return lowest_device(devices);
 }
 
-static bool same_origin(const cc__step *a, const cc__step *b)
+int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first)
 {
-    return a->kind == b->kind && (a->kind != CC__STEP_COPY || a->source == b->source);
+    int32_t end = plan->origins == 1 ? plan->count : first + 1;
+    while (end < plan->count && cc__steps_have_one_origin(&plan->steps[end], &plan->steps[first]))
+        ++end;
+    return end;
 }
 
 static cc_status add_step(cc__plan *plan, const cc__step *step)
 {
     if (plan->count == plan->capacity) {
         const bool is_inline = plan->steps == plan->inline_steps;
-        const size_t capacity = (size_t)plan->capacity * 2;
+        const size_t capacity = is_inline ? FIRST_ALLOCATED_STEPS : (size_t)plan->capacity * 2;
         cc__step *steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
         if (steps == NULL)
             return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__plan_make: no memory for %zu steps", capacity);
@@ -68,7 +74,8 @@ static void join_last(cc__plan *plan)
 {
     cc__step *last = &plan->steps[plan->count - 1];
     for (int32_t i = 0; i < plan->count - 1; ++i) {
-        if (!same_origin(&plan->steps[i], last) || !cc__box_join(&plan->steps[i].box, &last->box, &plan->steps[i].box))
+        if (!cc__steps_have_one_origin(&plan->steps[i], last) ||
+            !cc__box_join(&plan->steps[i].box, &last->box, &plan->steps[i].box))
             continue;
         --plan->count;
         last = &plan->steps[plan->count - 1];
@@ -130,14 +137,18 @@ static void join_sorted(cc__plan *plan)
         qsort(plan->steps, (size_t)plan->count, sizeof *plan->steps, comparisons[axis]);
         for (int32_t i = 1; i < plan->count; ++i) {
             cc__step *before = &plan->steps[kept];
-            if (!same_origin(before, &plan->steps[i]) || !cc__box_join(&before->box, &plan->steps[i].box, &before->box))
+            if (!cc__steps_have_one_origin(before, &plan->steps[i]) ||
+                !cc__box_join(&before->box, &plan->steps[i].box, &before->box))
                 plan->steps[++kept] = plan->steps[i];
         }
         plan->count = kept + 1;
     }
 }
 
-/* Steps of one origin that together are a box become that box, also where no two of them could be joined. */
+/*
+ * Brings steps of one origin next to each other. Those that together are a box become that box, also where no two of
+ * them could be joined.
+ */
 static void join_boxes(cc__plan *plan)
 {
     for (int32_t first = 0; first < plan->count; ++first) {
@@ -145,15 +156,18 @@ static void join_boxes(cc__plan *plan)
         int64_t pixels = cc__box_pixels(&around);
         int32_t end = first + 1;
         for (int32_t i = end; i < plan->count; ++i) {
-            if (!same_origin(&plan->steps[first], &plan->steps[i]))
+            if (!cc__steps_have_one_origin(&plan->steps[first], &plan->steps[i]))
                 continue;
-            const cc__step same = plan->steps[i];
-            plan->steps[i] = plan->steps[end];
-            plan->steps[end] = same;
-            around = cc__box_bounding(&around, &same.box);
-            pixels += cc__box_pixels(&same.box);
+            if (i != end) {
+                const cc__step other = plan->steps[end];
+                plan->steps[end] = plan->steps[i];
+                plan->steps[i] = other;
+            }
+            around = cc__box_bounding(&around, &plan->steps[end].box);
+            pixels += cc__box_pixels(&plan->steps[end].box);
             ++end;
         }
+        plan->around = plan->origins++ == 0 ? around : cc__box_bounding(&plan->around, &around);
         if (pixels == cc__box_pixels(&around)) {
             plan->steps[first].box = around;
             memmove(&plan->steps[first + 1], &plan->steps[end], (size_t)(plan->count - end) * sizeof *plan->steps);

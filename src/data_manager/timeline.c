@@ -199,17 +199,22 @@ bool cc__stream_is_legacy_default(cc_stream stream)
     return (uintptr_t)stream <= 1;
 }
 
-static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
+/* Whether it must wait where the boxes overlap. */
+static bool may_wait(const cc__timeline_entry *entry, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
-    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
-        !cc__box_overlaps(&entry->box, box))
+    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ))
         return false;
     if (fence->device != waiter->device)
         return true;
     if (cc__stream_is_legacy_default(waiter->stream))
         return !cc__stream_is_legacy_default(fence->stream);
     return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
+}
+
+static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    return cc__box_overlaps(&entry->box, box) && may_wait(entry, use, waiter);
 }
 
 bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
@@ -254,8 +259,24 @@ static cc_status add_fence(cc__fences *fences, cc__fence *fence)
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences)
 {
+    return cc__timeline_collect_boxes(timeline, box, sizeof *box, 1, use, waiter, fences);
+}
+
+static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count)
+{
+    const unsigned char *at = (const unsigned char *)first;
+    for (int32_t i = 0; i < count; ++i, at += stride_bytes)
+        if (cc__box_overlaps((const cc__box *)at, box))
+            return true;
+    return false;
+}
+
+cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
+                                     int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences)
+{
     for (int32_t i = 0; i < timeline->count; ++i) {
-        if (!must_wait(&timeline->entries[i], box, use, waiter))
+        if (!may_wait(&timeline->entries[i], use, waiter) ||
+            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count))
             continue;
         cc_status status = cc__fence_settle(timeline->entries[i].fence);
         if (status == CC_OK)

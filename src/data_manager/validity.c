@@ -49,7 +49,7 @@ int64_t cc__validity_count_rest(const cc__validity *validity, const cc__box *box
     return pixels;
 }
 
-bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source)
+bool cc__validity_cells_have(const cc__validity *validity, const cc__box *box, cc__sources source)
 {
     cc__cells_walk walk;
     cc__cells_begin(&walk, &validity->cells, box, source);
@@ -67,12 +67,19 @@ static bool is_cut(const cc__cell *cell, const cc__box *box, cc__sources keep, c
 
 bool cc__validity_would_change(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add)
 {
+    const bool changes_rest = changed(validity->rest, keep, add) != validity->rest;
+    int64_t rest_pixels = cc__box_pixels(box);
     cc__cells_walk walk;
     cc__cells_begin(&walk, &validity->cells, box, 0);
-    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL; at = cc__cells_next(&walk))
-        if (is_cut(cc__cells_get(&validity->cells, at), box, keep, add))
+    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
+        cc__box inside;
+        if (is_cut(cell, box, keep, add))
             return true;
-    return changed(validity->rest, keep, add) != validity->rest && cc__validity_count_rest(validity, box) > 0;
+        if (changes_rest && cc__box_intersect(&cell->box, box, &inside))
+            rest_pixels -= cc__box_pixels(&inside);
+    }
+    return changes_rest && rest_pixels > 0;
 }
 
 static cc_status fail(int64_t count)
@@ -122,36 +129,55 @@ static cc_status note_outside(cc__validity *validity, const cc__cell *cell, cons
     return status;
 }
 
-/* Whether the box has the same sources everywhere after the change, and which. */
-static bool becomes_alike(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add,
-                          bool has_rest, cc__sources *out_sources)
+/* What a change meets inside its box. */
+typedef struct survey {
+    bool changes;      /* anything */
+    bool is_alike;     /* all of the box has the same sources afterwards */
+    cc__sources alike; /* which, if so */
+    bool has_rest;
+} survey;
+
+static void note_sources(survey *found, cc__sources sources, bool is_first)
 {
+    if (is_first)
+        found->alike = sources;
+    else
+        found->is_alike = found->is_alike && sources == found->alike;
+}
+
+/* Lists all cells that the box overlaps as those to be removed. */
+static cc_status survey_cells(cc__validity *validity, const cc__box *box, survey *out_found)
+{
+    const cc__sources rest = changed(validity->rest, validity->keep, validity->add);
+    survey found = {.is_alike = true};
+    int64_t rest_pixels = cc__box_pixels(box);
+    cc_status status = CC_OK;
     cc__cells_walk walk;
-    bool is_first = !has_rest;
-    *out_sources = changed(validity->rest, keep, add);
     cc__cells_begin(&walk, &validity->cells, box, 0);
-    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL; at = cc__cells_next(&walk)) {
-        const cc__sources sources = changed(cc__cells_get(&validity->cells, at)->sources, keep, add);
-        if (is_first)
-            *out_sources = sources;
-        else if (sources != *out_sources)
-            return false;
-        is_first = false;
+    for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
+        cc__box inside;
+        found.changes = found.changes || is_cut(cell, box, validity->keep, validity->add);
+        note_sources(&found, changed(cell->sources, validity->keep, validity->add), validity->removed_count == 0);
+        if (cc__box_intersect(&cell->box, box, &inside))
+            rest_pixels -= cc__box_pixels(&inside);
+        status = note_removed(validity, at);
     }
-    return true;
+    found.has_rest = rest_pixels > 0;
+    if (found.has_rest) {
+        found.changes = found.changes || rest != validity->rest;
+        note_sources(&found, rest, validity->removed_count == 0);
+    }
+    *out_found = found;
+    return status;
 }
 
 /* The box becomes one cell, or none. */
 static cc_status prepare_alike(cc__validity *validity, const cc__box *box, cc__sources sources)
 {
-    cc__cells_walk walk;
     cc_status status = note_added(validity, box, sources);
-    cc__cells_begin(&walk, &validity->cells, box, 0);
-    for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
-        status = note_removed(validity, at);
-        if (status == CC_OK)
-            status = note_outside(validity, cc__cells_get(&validity->cells, at), box);
-    }
+    for (int32_t i = 0; status == CC_OK && i < validity->removed_count; ++i)
+        status = note_outside(validity, cc__cells_get(&validity->cells, validity->removed[i]), box);
     return status;
 }
 
@@ -163,18 +189,18 @@ static cc_status take_changed_rest(void *context, const cc__box *part)
 
 static cc_status prepare_each(cc__validity *validity, const cc__box *box, bool has_rest)
 {
-    cc__cells_walk walk;
+    const int32_t count = validity->removed_count;
     cc_status status = CC_OK;
-    cc__cells_begin(&walk, &validity->cells, box, 0);
-    for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+    validity->removed_count = 0;
+    for (int32_t i = 0; status == CC_OK && i < count; ++i) {
+        const int32_t at = validity->removed[i];
         const cc__cell *cell = cc__cells_get(&validity->cells, at);
         const cc__sources sources = changed(cell->sources, validity->keep, validity->add);
         cc__box inside;
         if (sources == cell->sources || !cc__box_intersect(&cell->box, box, &inside))
             continue;
-        status = note_removed(validity, at);
-        if (status == CC_OK)
-            status = note_added(validity, &inside, sources);
+        validity->removed[validity->removed_count++] = at;
+        status = note_added(validity, &inside, sources);
         if (status == CC_OK)
             status = note_outside(validity, cell, box);
     }
@@ -185,20 +211,25 @@ static cc_status prepare_each(cc__validity *validity, const cc__box *box, bool h
 
 cc_status cc__validity_prepare(cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add)
 {
-    cc__sources alike = 0;
-    cc_status status = CC_OK;
+    survey found;
     validity->keep = keep;
     validity->add = add;
     validity->changes_all = !cc__box_is_empty(box) && cc__box_contains(box, &validity->whole);
     validity->removed_count = 0;
     validity->added.count = 0;
-    if (validity->changes_all || !cc__validity_would_change(validity, box, keep, add))
+    if (validity->changes_all)
         return CC_OK;
-    const bool has_rest = cc__validity_count_rest(validity, box) > 0;
-    if (becomes_alike(validity, box, keep, add, has_rest, &alike))
-        status = prepare_alike(validity, box, alike);
+    cc_status status = survey_cells(validity, box, &found);
+    if (status != CC_OK)
+        return status;
+    if (!found.changes) {
+        validity->removed_count = 0;
+        return CC_OK;
+    }
+    if (found.is_alike)
+        status = prepare_alike(validity, box, found.alike);
     else
-        status = prepare_each(validity, box, has_rest);
+        status = prepare_each(validity, box, found.has_rest);
     if (status == CC_OK)
         status = cc__cells_reserve(&validity->cells, (int64_t)validity->added.count - validity->removed_count);
     return status;
@@ -347,8 +378,8 @@ cc_status cc__validity_rest_parts(const cc__validity *validity, const cc__box *b
         } else {
             status = make_room(&stack, CC__BOX_MAX_PIECES);
             if (status == CC_OK)
-                stack.count += cc__box_subtract(&part, &cc__cells_get(&validity->cells, at)->box,
-                                                &stack.items[stack.count]);
+                stack.count +=
+                    cc__box_subtract(&part, &cc__cells_get(&validity->cells, at)->box, &stack.items[stack.count]);
         }
         has_part = stack.count > 0;
         if (has_part)
@@ -372,7 +403,7 @@ bool cc__validity_has_exactly(const cc__validity *validity, cc__sources sources)
 
 cc__sources cc__validity_everywhere(const cc__validity *validity)
 {
-    cc__sources everywhere = validity->cells.count > 0 ? validity->cells.nodes[validity->cells.root].cell.sources
-                                                       : ~(cc__sources)0;
+    cc__sources everywhere =
+        validity->cells.count > 0 ? validity->cells.nodes[validity->cells.root].cell.sources : ~(cc__sources)0;
     return validity->rest_pixels > 0 ? everywhere & validity->rest : everywhere;
 }

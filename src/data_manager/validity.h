@@ -39,8 +39,15 @@ void cc__validity_destroy(cc__validity *validity);
 /* Whether that (see cc__validity_prepare) would change anything. */
 bool cc__validity_would_change(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add);
 
-/* Whether all of the box has this source. */
-bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source);
+bool cc__validity_cells_have(const cc__validity *validity, const cc__box *box, cc__sources source);
+
+/* Whether all of the box has this source. In every access, and mostly answered at once. */
+static inline bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source)
+{
+    if (validity->cells.count == 0)
+        return (validity->rest & source) == source || cc__box_is_empty(box);
+    return cc__validity_cells_have(validity, box, source);
+}
 
 /*
  * Gets ready to make each pixel's sources (sources & keep) | add inside the box: everything that can fail of it. Until
