@@ -195,6 +195,7 @@ static void destroy(cc__data_manager *manager)
     cc__allocator_release(manager->device_allocator);
     cc__free(manager->devices);
     cc__free(manager->claims);
+    cc__free(manager->spare_works);
     cc__mappings_destroy(&manager->mappings);
     cc__validity_destroy(&manager->validity);
     pthread_cond_destroy(&manager->changed);

@@ -16,6 +16,7 @@ void cc__plan_init(cc__plan *plan)
     plan->steps = plan->inline_steps;
     plan->count = 0;
     plan->origins = 0;
+    plan->around = (cc__box){{0}, {0}};
     plan->capacity = CC__PLAN_INLINE_STEPS;
     plan->reads_undefined = false;
     plan->asked_by = NULL;
@@ -197,6 +198,7 @@ typedef struct planner {
     cc__plan_scope scope;
     const cc__plan_topology *topology;
     cc__sources first; /* those that the first step's pixels have */
+    int64_t pixels;    /* of all steps */
     bool may_join;     /* else all steps are cells of one kind, which would have been joined */
 } planner;
 
@@ -213,8 +215,12 @@ static cc_status plan_part(planner *self, const cc__box *box, cc__sources source
     } else {
         step.source = nearest(sources, self->place, self->topology);
     }
-    if (self->plan->count == 0)
+    if (self->plan->count == 0) {
         self->first = sources;
+        self->plan->around = *box;
+    }
+    self->plan->around = cc__box_bounding(&self->plan->around, box);
+    self->pixels += cc__box_pixels(box);
     self->may_join = self->may_join || sources != self->first;
     return add_step(self->plan, &step);
 }
@@ -283,6 +289,10 @@ cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_pla
     if (status != CC_OK) {
         cc__plan_destroy(out_plan);
         return status;
+    }
+    if (!self.may_join && self.pixels != cc__box_pixels(&out_plan->around)) {
+        out_plan->origins = out_plan->count > 0;
+        return CC_OK;
     }
     if (self.may_join && out_plan->count > STEPS_TO_COMPARE)
         join_sorted(out_plan);

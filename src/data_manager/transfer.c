@@ -131,6 +131,36 @@ static cc_status prepare_steps(cc__transfer *transfer, const cc__step *steps, in
     return status;
 }
 
+/* So many are kept for the next transfer. */
+#define MOST_SPARE_WORKS 1024
+
+static void take_works(cc__transfer *transfer, int32_t count)
+{
+    cc__data_manager *manager = transfer->manager;
+    transfer->work_capacity = count;
+    if (manager->spare_works == NULL || manager->spare_work_capacity < count) {
+        transfer->works = cc__allocate((size_t)count * sizeof *transfer->works);
+        return;
+    }
+    transfer->works = manager->spare_works;
+    transfer->work_capacity = manager->spare_work_capacity;
+    manager->spare_works = NULL;
+}
+
+static void give_works(cc__transfer *transfer)
+{
+    cc__data_manager *manager = transfer->manager;
+    if (transfer->works == transfer->inline_works)
+        return;
+    if (transfer->works == NULL || transfer->work_capacity > MOST_SPARE_WORKS) {
+        cc__free(transfer->works);
+        return;
+    }
+    cc__free(manager->spare_works);
+    manager->spare_works = transfer->works;
+    manager->spare_work_capacity = transfer->work_capacity;
+}
+
 static void discard(cc__transfer *transfer)
 {
     cc__data_manager *manager = transfer->manager;
@@ -146,8 +176,7 @@ static void discard(cc__transfer *transfer)
         cc__free(transfer->lanes);
     if (transfer->touches != transfer->inline_touches)
         cc__free(transfer->touches);
-    if (transfer->works != transfer->inline_works)
-        cc__free(transfer->works);
+    give_works(transfer);
     cc__allocator_release(transfer->allocator);
     unclaim(transfer);
 }
@@ -164,7 +193,7 @@ static cc_status make_room(cc__transfer *transfer, const cc__plan *plan)
         transfer->touches = cc__allocate((origins + 1) * 2 * sizeof *transfer->touches);
     }
     if (plan->count > CC__TRANSFER_INLINE_STEPS)
-        transfer->works = cc__allocate((size_t)plan->count * sizeof *transfer->works);
+        take_works(transfer, plan->count);
     if (transfer->lanes == NULL || transfer->touches == NULL || transfer->works == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__transfer_prepare: no memory for %d steps", (int)plan->count);
     return CC_OK;
