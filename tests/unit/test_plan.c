@@ -247,6 +247,30 @@ static bool step_for(cc__sources sources, cc_place place, cc__plan_scope scope, 
     return false;
 }
 
+/* Steps of one origin follow each other, and what is said of all of them is so. */
+static void check_origins(const cc__plan *plan)
+{
+    int32_t origins = 0;
+    for (int32_t i = 0, end = 0; i < plan->count; i = end) {
+        end = cc__plan_end_of_origin(plan, i);
+        ++origins;
+        for (int32_t other = 0; other < plan->count; ++other)
+            ck_assert(cc__steps_have_one_origin(&plan->steps[i], &plan->steps[other]) == (other >= i && other < end));
+    }
+    ck_assert_int_eq(plan->origins, origins);
+    for (int32_t axis = 0; plan->count > 0 && axis < CC_MAX_DIMENSION; ++axis) {
+        int64_t start = INT64_MAX;
+        int64_t end = 0;
+        for (int32_t i = 0; i < plan->count; ++i) {
+            const cc__box *box = &plan->steps[i].box;
+            start = box->start[axis] < start ? box->start[axis] : start;
+            end = box->start[axis] + box->size[axis] > end ? box->start[axis] + box->size[axis] : end;
+        }
+        ck_assert_int_eq(plan->around.start[axis], start);
+        ck_assert_int_eq(plan->around.size[axis], end - start);
+    }
+}
+
 static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const cc__box *box, cc_place place,
                        cc__plan_scope scope, cc_place only_at, cc__sources peers)
 {
@@ -285,6 +309,7 @@ static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const
         }
     }
     ck_assert_int_eq(plan->reads_undefined, undefined);
+    check_origins(plan);
 }
 
 static cc__box random_box(uint32_t *state)
@@ -330,6 +355,36 @@ START_TEST(random_plans_move_what_is_stale_and_nothing_else)
 }
 END_TEST
 
+/* One step each, without what lies between them. */
+START_TEST(scattered_boxes_are_a_step_each)
+{
+    const cc__box volume = {{0, 0, 0, 0}, {512, 512, 512, 1}};
+    cc__validity validity;
+    cc__plan plan;
+    cc__validity_init(&validity, &volume, HOST | DEVICE(0));
+    for (int64_t i = 0; i < 512; ++i) {
+        const cc__box box = {{i % 8 * 64 + i % 5, i / 8 % 8 * 64 + i % 7, i / 64 * 64 + i % 11, 0}, {8, 8, 8, 1}};
+        put(&validity, box, HOST);
+    }
+    plan_stale(&validity, volume, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 512);
+    for (int32_t i = 0; i < plan.count; ++i)
+        ck_assert_int_eq(cc__box_pixels(&plan.steps[i].box), 512);
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    /* Those in the first eighth along i, each cut. */
+    const cc__box part = {{0, 0, 0, 0}, {5, 512, 512, 1}};
+    plan_stale(&validity, part, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 64);
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    /* What was not written is all that the host alone does not have. */
+    plan_stale(&validity, volume, CC_PLACE_HOST, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -342,6 +397,7 @@ int main(void)
     tcase_add_test(tcase, steps_of_another_origin_stay_apart);
     tcase_add_test(tcase, more_steps_than_fit_inside);
     tcase_add_test(tcase, no_memory_for_more_steps);
+    tcase_add_test(tcase, scattered_boxes_are_a_step_each);
     tcase_add_test(tcase, nothing_to_do_for_no_pixels);
     tcase_add_loop_test(tcase, random_plans_move_what_is_stale_and_nothing_else, 0, 30);
     suite_add_tcase(suite, tcase);

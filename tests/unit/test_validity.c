@@ -423,6 +423,109 @@ START_TEST(no_memory_leaves_all_as_it_was)
 }
 END_TEST
 
+START_TEST(scattered_boxes_cost_a_cell_each)
+{
+    const cc__box whole = box_of(512, 512, 512, 1);
+    cc__validity validity;
+    cc__validity_init(&validity, &whole, HOST | DEVICE(0));
+    for (int64_t i = 0; i < 512; ++i) {
+        const cc__box box = {{i % 8 * 64 + i % 5, i / 8 % 8 * 64 + i % 7, i / 64 * 64 + i % 11, 0}, {8, 8, 8, 1}};
+        write_box(&validity, &box, HOST);
+        ck_assert_int_eq(validity.cells.count, i + 1);
+    }
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), 512 * 512 * 512 - 512 * 512);
+    ck_assert_uint_eq(cc__validity_everywhere(&validity), HOST);
+    ck_assert(cc__validity_has_exactly(&validity, HOST));
+    ck_assert(!cc__validity_has_exactly(&validity, DEVICE(0)));
+    /* What one copy makes alike is no cell any more. */
+    ck_assert_int_eq(cc__validity_prepare(&validity, &whole, ~CC__SOURCE_UNDEFINED, DEVICE(0)), CC_OK);
+    cc__validity_install(&validity);
+    ck_assert_int_eq(validity.cells.count, 0);
+    ck_assert_uint_eq(cc__validity_everywhere(&validity), HOST | DEVICE(0));
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(what_is_prepared_need_not_be_made)
+{
+    const cc__box whole = box_of(8, 8, 1, 1);
+    const cc__box inside = box_at(1, 1, 3, 3);
+    const cc__box other = box_at(5, 5, 2, 2);
+    cc__validity validity;
+    cc__validity_init(&validity, &whole, HOST);
+    ck_assert_int_eq(cc__validity_prepare(&validity, &inside, 0, DEVICE(0)), CC_OK);
+    write_box(&validity, &other, DEVICE(1));
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), 0);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(1)), 4);
+    ck_assert_int_eq(cc__validity_prepare(&validity, &whole, 0, DEVICE(0)), CC_OK);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(a_copy_goes_its_own_way)
+{
+    const cc__box whole = box_of(8, 8, 1, 1);
+    const cc__box inside = box_at(1, 1, 3, 3);
+    cc__validity validity;
+    cc__validity copy;
+    cc__validity_init(&validity, &whole, HOST);
+    write_box(&validity, &inside, DEVICE(0));
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__validity_copy(&validity, &copy));
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__validity_copy(&validity, &copy), CC_OK);
+    write_box(&validity, &whole, DEVICE(1));
+    ck_assert_int_eq(cc__validity_count_pixels(&copy, &whole, DEVICE(0)), 9);
+    ck_assert_int_eq(cc__validity_count_pixels(&copy, &whole, HOST), 55);
+    ck_assert_int_eq(copy.rest_pixels, 55);
+    cc__validity_destroy(&copy);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(what_is_forgotten_others_have)
+{
+    const cc__box whole = box_of(8, 8, 1, 1);
+    const cc__box inside = box_at(1, 1, 3, 3);
+    const cc__box corner = box_at(0, 0, 2, 2);
+    cc__validity validity;
+    cc__validity_init(&validity, &whole, HOST | DEVICE(0));
+    write_box(&validity, &inside, DEVICE(0));
+    /* The box has a part of the cell, where it is alone, and of the rest. */
+    expect_allocations_to_fail_from(1);
+    cc__validity_forget(&validity, &corner, DEVICE(0));
+    cc__allocate_set_hook(NULL);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), 9);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), 55);
+    /* Only the cell; what becomes like the rest is part of it. */
+    ck_assert_int_eq(cc__validity_prepare(&validity, &inside, ~CC__SOURCE_UNDEFINED, HOST), CC_OK);
+    cc__validity_install(&validity);
+    ck_assert_int_eq(validity.cells.count, 1);
+    const cc__box middle = box_at(2, 2, 1, 1);
+    cc__validity_forget(&validity, &middle, DEVICE(0));
+    ck_assert_int_eq(validity.cells.count, 0);
+    ck_assert_int_eq(validity.rest_pixels, 64);
+    ck_assert(cc__validity_has_exactly(&validity, HOST));
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+START_TEST(no_memory_for_parts)
+{
+    static parts all;
+    const cc__box whole = box_of(8, 8, 1, 1);
+    const cc__box inside = box_at(1, 1, 3, 3);
+    cc__validity validity;
+    cc__validity_init(&validity, &whole, HOST);
+    write_box(&validity, &inside, DEVICE(0));
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc__validity_rest_parts(&validity, &whole, add_part, &all));
+    cc__allocate_set_hook(NULL);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 START_TEST(more_pixels_than_32_bits_count)
 {
     const cc__box whole = box_of((int64_t)1 << 31, (int64_t)1 << 31, 1, 1);
@@ -451,6 +554,11 @@ int main(void)
     tcase_add_test(tcase, what_is_written_at_once_is_one_cell);
     tcase_add_test(tcase, cells_that_become_alike_are_one);
     tcase_add_test(tcase, no_memory_leaves_all_as_it_was);
+    tcase_add_test(tcase, scattered_boxes_cost_a_cell_each);
+    tcase_add_test(tcase, what_is_prepared_need_not_be_made);
+    tcase_add_test(tcase, a_copy_goes_its_own_way);
+    tcase_add_test(tcase, what_is_forgotten_others_have);
+    tcase_add_test(tcase, no_memory_for_parts);
     tcase_add_test(tcase, more_pixels_than_32_bits_count);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
