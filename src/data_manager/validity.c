@@ -22,9 +22,19 @@ void cc__validity_destroy(cc__validity *validity)
     cc__cells_init(&validity->cells);
 }
 
+/* Room for so many is kept when no cell is left. */
+#define MOST_SPARE_NODES 4096
+
+static void give_back_room(cc__validity *validity)
+{
+    if (validity->cells.count == 0 && validity->cells.capacity > MOST_SPARE_NODES)
+        cc__cells_destroy(&validity->cells);
+}
+
 void cc__validity_reset(cc__validity *validity, cc__sources sources)
 {
     cc__cells_clear(&validity->cells);
+    give_back_room(validity);
     validity->rest = sources;
     validity->rest_pixels = cc__box_pixels(&validity->whole);
 }
@@ -267,8 +277,8 @@ static void change_all(cc__validity *validity, cc__sources keep, cc__sources add
 {
     validity->rest = changed(validity->rest, keep, add);
     cc__cells_change_all(&validity->cells, keep, add, validity->rest);
+    give_back_room(validity);
     count_rest(validity);
-    choose_rest(validity);
 }
 
 void cc__validity_install(cc__validity *validity)

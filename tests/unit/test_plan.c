@@ -355,6 +355,27 @@ START_TEST(random_plans_move_what_is_stale_and_nothing_else)
 }
 END_TEST
 
+/* Five cells, no two of which are together a box. */
+START_TEST(what_is_together_a_box_is_one_step)
+{
+    const cc__box bricks[] = {box_at(4, 4, 2, 1), box_at(6, 4, 1, 2), box_at(5, 6, 2, 1), box_at(4, 5, 1, 2),
+                              box_at(5, 5, 1, 1)};
+    const cc__box together = box_at(4, 4, 3, 3);
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, DEVICE(0));
+    for (int32_t i = 0; i < 5; ++i)
+        put(&validity, bricks[i], HOST);
+    ck_assert_int_eq(validity.cells.count, 5);
+    plan_stale(&validity, whole, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert(cc__box_equal(&plan.steps[0].box, &together));
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 /* One step each, without what lies between them. */
 START_TEST(scattered_boxes_are_a_step_each)
 {
@@ -397,6 +418,7 @@ int main(void)
     tcase_add_test(tcase, steps_of_another_origin_stay_apart);
     tcase_add_test(tcase, more_steps_than_fit_inside);
     tcase_add_test(tcase, no_memory_for_more_steps);
+    tcase_add_test(tcase, what_is_together_a_box_is_one_step);
     tcase_add_test(tcase, scattered_boxes_are_a_step_each);
     tcase_add_test(tcase, nothing_to_do_for_no_pixels);
     tcase_add_loop_test(tcase, random_plans_move_what_is_stale_and_nothing_else, 0, 30);

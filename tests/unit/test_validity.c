@@ -446,6 +446,25 @@ START_TEST(scattered_boxes_cost_a_cell_each)
 }
 END_TEST
 
+/* Checkers: no two cells are joined. */
+START_TEST(room_for_many_cells_is_given_back)
+{
+    const cc__box whole = box_of(64, 64, 2, 1);
+    cc__validity validity;
+    cc__validity_init(&validity, &whole, HOST);
+    for (int64_t i = 0; i < 64 * 64 * 2; i += 2) {
+        const cc__box pixel = {{(i + i / 64 + i / 4096) % 64, i / 64 % 64, i / 4096, 0}, {1, 1, 1, 1}};
+        write_box(&validity, &pixel, DEVICE(0));
+    }
+    ck_assert_int_eq(validity.cells.count, 4096);
+    ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), 4096);
+    write_box(&validity, &whole, HOST);
+    ck_assert_int_eq(validity.cells.count, 0);
+    ck_assert_int_lt(validity.cells.capacity, 8192);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 START_TEST(what_is_prepared_need_not_be_made)
 {
     const cc__box whole = box_of(8, 8, 1, 1);
@@ -555,6 +574,7 @@ int main(void)
     tcase_add_test(tcase, cells_that_become_alike_are_one);
     tcase_add_test(tcase, no_memory_leaves_all_as_it_was);
     tcase_add_test(tcase, scattered_boxes_cost_a_cell_each);
+    tcase_add_test(tcase, room_for_many_cells_is_given_back);
     tcase_add_test(tcase, what_is_prepared_need_not_be_made);
     tcase_add_test(tcase, a_copy_goes_its_own_way);
     tcase_add_test(tcase, what_is_forgotten_others_have);
