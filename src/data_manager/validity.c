@@ -360,17 +360,17 @@ typedef struct box_stack {
     int32_t capacity;
 } box_stack;
 
-static cc_status make_room(box_stack *stack, int32_t more)
+static bool make_room(box_stack *stack, int32_t more)
 {
     if (stack->capacity - stack->count >= more)
-        return CC_OK;
+        return true;
     const int32_t capacity = stack->capacity < 64 ? 64 : 2 * stack->capacity;
     cc__box *items = cc__reallocate(stack->items, (size_t)capacity * sizeof *items);
     if (items == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__validity_rest_parts: no memory for %d boxes", (int)capacity);
+        return false;
     stack->items = items;
     stack->capacity = capacity;
-    return CC_OK;
+    return true;
 }
 
 cc_status cc__validity_rest_parts(const cc__validity *validity, const cc__box *box, cc__take_part take, void *context)
@@ -379,19 +379,20 @@ cc_status cc__validity_rest_parts(const cc__validity *validity, const cc__box *b
     cc__box part = *box;
     cc_status status = CC_OK;
     bool has_part = !cc__box_is_empty(box) && validity->rest_pixels > 0;
-    while (has_part && status == CC_OK) {
+    while (has_part) {
         cc__cells_walk walk;
         cc__cells_begin(&walk, &validity->cells, &part, 0);
         const int32_t at = cc__cells_next(&walk);
         if (at == CC__NO_CELL) {
             status = take(context, &part);
+        } else if (make_room(&stack, CC__BOX_MAX_PIECES)) {
+            const cc__box *cell = &cc__cells_get(&validity->cells, at)->box;
+            stack.count += cc__box_subtract(&part, cell, &stack.items[stack.count]);
         } else {
-            status = make_room(&stack, CC__BOX_MAX_PIECES);
-            if (status == CC_OK)
-                stack.count +=
-                    cc__box_subtract(&part, &cc__cells_get(&validity->cells, at)->box, &stack.items[stack.count]);
+            status = cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__validity_rest_parts: no memory for more than %d boxes",
+                              (int)stack.capacity);
         }
-        has_part = stack.count > 0;
+        has_part = status == CC_OK && stack.count > 0;
         if (has_part)
             part = stack.items[--stack.count];
     }

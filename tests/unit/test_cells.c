@@ -27,8 +27,8 @@ static void tear_down(void)
 #define PLACES_I 16
 #define PLACES_J 16
 #define PLACES_K 8
-#define PLACES (PLACES_I * PLACES_J * PLACES_K)
-#define PITCH 8
+#define PLACES 2048 /* the product */
+#define PITCH INT64_C(8)
 
 static cc__box box_in_place(int32_t place, int64_t inset, int64_t size)
 {
@@ -70,7 +70,7 @@ static void check_node(const cc__cells *cells, int32_t at, int32_t parent)
 
 static void check_tree(const cc__cells *cells)
 {
-    ck_assert_int_le(2 * cells->count - 1, cells->capacity);
+    ck_assert_int_le(2 * (int64_t)cells->count - 1, cells->capacity);
     if (cells->count > 0)
         check_node(cells, cells->root, CC__NO_CELL);
     else
