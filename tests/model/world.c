@@ -212,6 +212,20 @@ int32_t world_count_mappings(const model_world *world, const model_pixels *pixel
     return count;
 }
 
+static cc_status count_part(void *context, const cc__box *part)
+{
+    (void)part;
+    ++*(int64_t *)context;
+    return CC_OK;
+}
+
+static int64_t count_boxes(const cc__validity *validity)
+{
+    int64_t count = validity->cells.count;
+    (void)cc__validity_rest_parts(validity, &validity->whole, count_part, &count);
+    return count;
+}
+
 oracle_cost *world_cost(model_world *world, model_image *image)
 {
     for (int32_t i = 0; i < world->cost_count; i++)
@@ -221,7 +235,7 @@ oracle_cost *world_cost(model_world *world, model_image *image)
     memset(cost, 0, sizeof *cost);
     cost->pixels = image->pixels;
     cost->is_of_the_step = true;
-    cost->cost.cells = image->handle->manager->validity.count;
+    cost->cost.cells = count_boxes(&image->handle->manager->validity);
     /* What borrowers may have written is cut out first. */
     for (const cc__lent *lent = image->handle->manager->loans; lent != NULL; lent = lent->next)
         cost->cost.cells += CC__BOX_MAX_PIECES;
