@@ -461,7 +461,10 @@ def test_attribute(row: dict[str, Any]) -> None:
         with image.device(write=True, stream=stream):
             pass
         cc.synchronize(stream=stream)
-    assert getattr(image, attribute)[member] == expected["value"]
+    value = getattr(image, attribute)[member]
+    # A GPU may be done by now with what was pending.
+    is_over = value is None and cc.device_backend() == "cuda" and work.startswith("pending on ")
+    assert value == expected["value"] or is_over
 
 
 @pytest.mark.parametrize("row", rows("geometry"))
