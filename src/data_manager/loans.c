@@ -167,12 +167,13 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
     cc__lock_take(&manager->lock);
     const cc_status status = lend(manager, request, lent, out_pending);
-    if (status == CC_OK) {
-        const cc__place_memory *memory = &cc__data_manager_site(manager, request->place)->memory;
-        const cc__span span = cc__place_memory_span(memory, &request->box);
+    const cc__site *site = cc__data_manager_site(manager, request->place);
+    /* There is one where pixels have been lent. */
+    if (status == CC_OK && site != NULL) {
+        const cc__span span = cc__place_memory_span(&site->memory, &request->box);
         *out_lent = lent;
         *out_pixels = span.data;
-        memcpy(out_stride, memory->stride, sizeof memory->stride);
+        memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
     }
     cc__lock_let_go(&manager->lock);
     if (status != CC_OK)
