@@ -164,7 +164,7 @@ static cc_status synchronize(cc__data_manager *manager, cc_place device)
     cc__site *site = &manager->devices[device];
     cc__backend *backend = manager->backend;
     cc__fence *owed = NULL;
-    for (int32_t i = 0; i < site->timeline.count; ++i)
+    for (int32_t i = 0; owed == NULL && i < site->timeline.count; ++i)
         if (is_owed(&site->timeline.entries[i]))
             owed = cc__fence_retain(site->timeline.entries[i].fence);
     cc__lock_let_go(&manager->lock);

@@ -16,18 +16,6 @@
 #define MIB ((size_t)1 << 20)
 #define HANGS_AFTER_SECONDS 200
 
-/* Sanitizers are so slow that there each fifth fault has to do. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAULT_STEP 5
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define FAULT_STEP 5
-#endif
-#endif
-#ifndef FAULT_STEP
-#define FAULT_STEP 1
-#endif
-
 /* Images of bytes that are all one value, which is known. */
 enum {
     OWN,       /* page-locked where it moves */

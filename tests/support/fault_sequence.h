@@ -10,6 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Sanitizers, and code that is not optimised, are so slow that there each fifth fault has to do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FAULT_STEP 5
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FAULT_STEP 5
+#endif
+#endif
+#ifndef FAULT_STEP
+#define FAULT_STEP 1
+#endif
+
 /* A set of what can fail: one bit for each faulty_operation, one for allocations, and one for callers'
  * allocators. */
 typedef uint32_t fault_set;
