@@ -3,10 +3,12 @@
 #define CUDACOMMON_H
 
 #include <cudacommon/access.h>
+#include <cudacommon/arithmetic.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
+#include <cudacommon/expression.h>
 #include <cudacommon/image.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>

@@ -46,21 +46,26 @@ typedef enum cc__task_kind {
     CC__TASK_COPY,
     CC__TASK_FILL,
     CC__TASK_RESCALE,
+    CC__TASK_EVALUATE,
     CC__TASK_POISON, /* makes memory fresh where the stream has got to its allocation */
     CC__TASK_FREE,
     CC__TASK_FUNCTION
 } cc__task_kind;
 
+/* The most blocks that a task works on. */
+#define CC__TASK_BLOCKS (1 + CC__MAX_SOURCES)
+
 typedef struct cc__task {
     struct cc__task *next;
     cc__task_kind kind;
-    cc__mark *mark;        /* done when the task has run; may be NULL */
-    cc__mark *awaited;     /* of WAIT */
-    uint64_t block_ids[2]; /* what must still be there when the task runs; 0: nothing */
+    cc__mark *mark;                      /* done when the task has run; may be NULL */
+    cc__mark *awaited;                   /* of WAIT */
+    uint64_t block_ids[CC__TASK_BLOCKS]; /* what must still be there when the task runs; 0: nothing */
     union {
         cc__copy copy;
         cc__fill fill;
         cc__rescale rescale;
+        cc__evaluate *evaluate; /* the task's own */
         struct {
             cc__emulated_function call;
             void *argument;
@@ -182,5 +187,6 @@ cc_status cc__emulated_copy_boxes(cc__backend *self, int32_t device, cc_stream s
                                   int32_t count);
 cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
 cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
 
 #endif

@@ -126,6 +126,12 @@ static cc_status none_rescale(cc__backend *self, int32_t device, cc_stream strea
     return no_device("rescale");
 }
 
+static cc_status none_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("evaluate");
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
@@ -192,6 +198,7 @@ cc__backend *cc__backend_none(void)
                                .copy = none_copy,
                                .fill = none_fill,
                                .rescale = none_rescale,
+                               .evaluate = none_evaluate,
                                .copy_boxes = none_copy_boxes,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,

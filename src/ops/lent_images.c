@@ -1,0 +1,97 @@
+#include "ops/lent_images.h"
+
+#include "base/error.h"
+#include "ops/place.h"
+
+#include <string.h>
+
+static bool is_output(const cc__lent_images *images, int32_t input)
+{
+    return images->inputs[input]->manager == images->output->manager &&
+           cc__box_equal(&images->inputs[input]->box, &images->output->box);
+}
+
+static bool overlaps_output(const cc__lent_images *images, int32_t input)
+{
+    return images->inputs[input]->manager == images->output->manager &&
+           cc__box_overlaps(&images->inputs[input]->box, &images->output->box);
+}
+
+static cc_status lend_inputs(cc__lent_images *images, cc__access_request *request)
+{
+    request->access = CC_ACCESS_READ;
+    for (int32_t i = 0; i < images->input_count; i++) {
+        if (is_output(images, i))
+            continue;
+        request->box = images->inputs[i]->box;
+        const cc_status status =
+            cc__data_manager_begin(images->inputs[i]->manager, request, &images->input_mappings[i]);
+        if (status != CC_OK)
+            return status;
+    }
+    return CC_OK;
+}
+
+cc_status cc__lend_images(cc__lent_images *images)
+{
+    cc__access_request request = {
+        .function = images->function, .stream = images->stream, .access = CC_ACCESS_WRITE, .box = images->output->box};
+    cc_image *all[CC_MAX_INPUTS + 1];
+    memcpy(all, images->inputs, sizeof images->inputs);
+    all[images->input_count] = images->output;
+    cc_status status = cc__operation_place(images->function, all, images->input_count + 1, &request.place);
+    /* Nothing moves for an input when the output cannot be had. */
+    if (status == CC_OK)
+        status = cc__data_manager_check_free(images->output->manager, &request);
+    cc_access access = CC_ACCESS_WRITE;
+    for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
+        if (is_output(images, i))
+            access = CC_ACCESS_READ_WRITE;
+        else if (overlaps_output(images, i))
+            status = cc__fail(CC_ERROR_BUSY, "%s: output overlaps an input, expected the same pixels or others",
+                              images->function);
+    }
+    if (status == CC_OK)
+        status = lend_inputs(images, &request);
+    if (status == CC_OK) {
+        request.box = images->output->box;
+        request.access = access;
+        status = cc__data_manager_begin(images->output->manager, &request, &images->output_mapping);
+    }
+    images->place = request.place;
+    if (status != CC_OK)
+        cc__lent_images_end(images);
+    return status;
+}
+
+cc__span cc__lent_output(const cc__lent_images *images)
+{
+    return cc__data_manager_span(images->output->manager, images->output_mapping);
+}
+
+cc__span cc__lent_input(const cc__lent_images *images, int32_t input)
+{
+    const cc__mapping *mapping = images->input_mappings[input];
+    if (mapping == NULL)
+        return cc__lent_output(images);
+    return cc__data_manager_span(images->inputs[input]->manager, mapping);
+}
+
+cc_status cc__lent_images_commit(const cc__lent_images *images, cc__work_fn work, void *context)
+{
+    return cc__data_manager_commit(images->output->manager, images->output_mapping, images->stream, work, context);
+}
+
+void cc__lent_images_end(cc__lent_images *images)
+{
+    for (int32_t i = 0; i < images->input_count; i++) {
+        cc__mapping *mapping = images->input_mappings[i];
+        if (mapping != NULL)
+            cc__data_manager_end(images->inputs[i]->manager, mapping,
+                                 images->output_mapping != NULL ? images->output_mapping : mapping);
+        images->input_mappings[i] = NULL;
+    }
+    if (images->output_mapping != NULL)
+        cc__data_manager_end(images->output->manager, images->output_mapping, images->output_mapping);
+    images->output_mapping = NULL;
+}
