@@ -31,6 +31,7 @@ static cc__backend backend = {
     .copy = cc__cuda_copy,
     .fill = cc__cuda_fill,
     .rescale = cc__cuda_rescale,
+    .evaluate = cc__cuda_evaluate,
     .copy_boxes = cc__cuda_copy_boxes,
     .stream_id = cc__cuda_stream_id,
     .memory_info = cc__cuda_memory_info,
