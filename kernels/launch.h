@@ -3,6 +3,7 @@
 #define CC_KERNELS_LAUNCH_H
 
 #include "base/evaluate.h"
+#include "base/reduce.h"
 #include "base/work.h"
 
 #include <cudacommon/status.h>
@@ -24,6 +25,8 @@ typedef struct cc__launcher {
 cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);
 cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher);
 cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher);
+cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
+cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

@@ -13,6 +13,7 @@
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>
+#include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>

@@ -3,6 +3,7 @@
 #define CC_BACKEND_BACKEND_H
 
 #include "base/evaluate.h"
+#include "base/reduce.h"
 #include "base/work.h"
 
 #include <cudacommon/device.h>
@@ -72,6 +73,8 @@ struct cc__backend {
     cc_status (*fill)(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
     cc_status (*rescale)(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
     cc_status (*evaluate)(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
+    cc_status (*reduce)(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
+    cc_status (*histogram)(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 
     /*
      * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which

@@ -170,3 +170,27 @@ cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream,
     cc__cuda_leave(&guard);
     return status;
 }
+
+cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = cc__launch_reduce(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
+cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = cc__launch_histogram(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}

@@ -178,6 +178,12 @@ static void do_work(cc__emulated *emulated, cc__stream *stream, const cc__task *
     case CC__TASK_EVALUATE:
         cc__evaluate_on_host(task->work.evaluate);
         break;
+    case CC__TASK_REDUCE:
+        cc__reduce_on_host(&task->work.reduce);
+        break;
+    case CC__TASK_HISTOGRAM:
+        cc__histogram_on_host(&task->work.histogram);
+        break;
     case CC__TASK_POISON:
         block = cc__emulated_block_by_id(emulated, task->block_ids[0]);
         memset(block->data, CC__EMULATED_FRESH, block->size_bytes);

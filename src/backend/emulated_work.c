@@ -1,10 +1,9 @@
-/* What can be queued in a stream of the emulated device: copies, fills, operations and host functions. */
+/* What can be queued in a stream of the emulated device: copies, fills, rescales and host functions. */
 #include "backend/emulated_state.h"
 #include "base/checked.h"
 
 #include <cudacommon/pixel.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The bytes from the first of the box to the last. False when there are none, or they are not in the address space. */
 static bool span_bytes(const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
@@ -52,9 +51,9 @@ static cc_status find_block(cc__emulated *emulated, const char *operation, const
     return CC_OK;
 }
 
-static cc_status find_block_of_device(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
-                                      const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
-                                      cc__block **out_block)
+cc_status cc__emulated_find_block(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
+                                  const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                                  cc__block **out_block)
 {
     cc_status status = find_block(emulated, operation, side, span, size, pixel_bytes, out_block);
     if (status == CC_OK && (!*out_block || (*out_block)->device != device))
@@ -174,8 +173,8 @@ static cc_status queue_fill(cc__emulated *emulated, int32_t device, cc_stream ha
     cc__block *to = NULL;
     cc_status status = cc__emulated_find_open_stream(emulated, "fill", device, handle, &stream);
     if (status == CC_OK)
-        status = find_block_of_device(emulated, "fill", "destination", device, &work->destination, work->size,
-                                      work->pixel_bytes, &to);
+        status = cc__emulated_find_block(emulated, "fill", "destination", device, &work->destination, work->size,
+                                         work->pixel_bytes, &to);
     if (status != CC_OK)
         return status;
     cc__task *task = cc__emulated_create_task(CC__TASK_FILL, false);
@@ -202,11 +201,11 @@ static cc_status queue_rescale(cc__emulated *emulated, int32_t device, cc_stream
     const int64_t from_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->source_type);
     cc_status status = cc__emulated_find_open_stream(emulated, "rescale", device, handle, &stream);
     if (status == CC_OK)
-        status = find_block_of_device(emulated, "rescale", "destination", device, &work->destination, work->size,
-                                      to_bytes, &to);
+        status = cc__emulated_find_block(emulated, "rescale", "destination", device, &work->destination, work->size,
+                                         to_bytes, &to);
     if (status == CC_OK)
-        status =
-            find_block_of_device(emulated, "rescale", "source", device, &work->source, work->size, from_bytes, &from);
+        status = cc__emulated_find_block(emulated, "rescale", "source", device, &work->source, work->size, from_bytes,
+                                         &from);
     if (status != CC_OK)
         return status;
     cc__task *task = cc__emulated_create_task(CC__TASK_RESCALE, false);
@@ -223,64 +222,6 @@ cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stre
 {
     cc__emulated *emulated = cc__emulated_lock(self);
     return cc__emulated_unlock(emulated, queue_rescale(emulated, device, stream, work));
-}
-
-/* From the first byte of the first component to the last that a result is made of. */
-static int64_t source_bytes(const cc__evaluate *work, const cc__source *source)
-{
-    const int64_t component = (int64_t)cc_pixel_type_size_bytes(source->type);
-    const int64_t across = (work->components - 1) * source->component_stride;
-    const int64_t within = (source->components - 1) * component;
-    return (across > within ? across : within) + component;
-}
-
-static cc_status find_evaluated_blocks(cc__emulated *emulated, int32_t device, const cc__evaluate *work,
-                                       uint64_t out_ids[CC__TASK_BLOCKS])
-{
-    cc__block *block = NULL;
-    const int64_t to_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    cc_status status = find_block_of_device(emulated, "evaluate", "destination", device, &work->destination, work->size,
-                                            to_bytes, &block);
-    if (status == CC_OK)
-        out_ids[0] = block->id;
-    for (int32_t i = 0; i < work->source_count && status == CC_OK; i++) {
-        const cc__source *source = &work->sources[i];
-        cc__span span = {.data = (unsigned char *)(uintptr_t)source->data};
-        memcpy(span.stride, source->stride, sizeof span.stride);
-        status = find_block_of_device(emulated, "evaluate", "a source", device, &span, work->size,
-                                      source_bytes(work, source), &block);
-        if (status == CC_OK)
-            out_ids[1 + i] = block->id;
-    }
-    return status;
-}
-
-static cc_status queue_evaluate(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__evaluate *work)
-{
-    cc__stream *stream = NULL;
-    uint64_t ids[CC__TASK_BLOCKS] = {0};
-    cc_status status = cc__emulated_find_open_stream(emulated, "evaluate", device, handle, &stream);
-    if (status == CC_OK)
-        status = find_evaluated_blocks(emulated, device, work, ids);
-    if (status != CC_OK)
-        return status;
-    cc__task *task = cc__emulated_create_task(CC__TASK_EVALUATE, false);
-    if (task)
-        task->work.evaluate = malloc(sizeof *work);
-    if (!task || !task->work.evaluate) {
-        cc__emulated_destroy_task(task);
-        return cc__emulated_no_memory("evaluate");
-    }
-    *task->work.evaluate = *work;
-    memcpy(task->block_ids, ids, sizeof ids);
-    cc__emulated_queue(stream, task);
-    return CC_OK;
-}
-
-cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
-{
-    cc__emulated *emulated = cc__emulated_lock(self);
-    return cc__emulated_unlock(emulated, queue_evaluate(emulated, device, stream, work));
 }
 
 static cc_status queue_function(cc__emulated *emulated, int32_t device, cc_stream handle,

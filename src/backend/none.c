@@ -132,6 +132,18 @@ static cc_status none_evaluate(cc__backend *self, int32_t device, cc_stream stre
     return no_device("evaluate");
 }
 
+static cc_status none_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("reduce");
+}
+
+static cc_status none_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("histogram");
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
@@ -199,6 +211,8 @@ cc__backend *cc__backend_none(void)
                                .fill = none_fill,
                                .rescale = none_rescale,
                                .evaluate = none_evaluate,
+                               .reduce = none_reduce,
+                               .histogram = none_histogram,
                                .copy_boxes = none_copy_boxes,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,

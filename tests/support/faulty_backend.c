@@ -226,6 +226,20 @@ static cc_status faulty_evaluate(cc__backend *self, int32_t device, cc_stream st
                       faulty_passes(&now) ? now.inner->evaluate(now.inner, device, stream, work) : now.entry.status);
 }
 
+static cc_status faulty_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    faulty_call now = faulty_begin(self, FAULTY_REDUCE, device, stream, sizeof *work->result);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->reduce(now.inner, device, stream, work) : now.entry.status);
+}
+
+static cc_status faulty_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    faulty_call now = faulty_begin(self, FAULTY_HISTOGRAM, device, stream, work->bins * (int64_t)sizeof *work->counts);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->histogram(now.inner, device, stream, work) : now.entry.status);
+}
+
 cc__backend *faulty_backend_create(cc__backend *inner)
 {
     faulty *self = calloc(1, sizeof *self);
@@ -256,6 +270,8 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .fill = faulty_fill,
                                 .rescale = faulty_rescale,
                                 .evaluate = faulty_evaluate,
+                                .reduce = faulty_reduce,
+                                .histogram = faulty_histogram,
                                 .copy_boxes = faulty_copy_boxes,
                                 .stream_id = faulty_stream_id,
                                 .memory_info = faulty_memory_info,
