@@ -79,7 +79,7 @@ static cc_status check_output(const char *function, cc_reduction reduction, cons
     return CC_OK;
 }
 
-typedef struct reduction {
+typedef struct reducing {
     cc_place place;
     cc_stream stream;
     cc__reduce work;
@@ -88,11 +88,11 @@ typedef struct reduction {
     cc__sequence sequence;
     int64_t piece_count;
     _Atomic int64_t next;
-} reduction;
+} reducing;
 
 static void take_pieces(void *context)
 {
-    reduction *all = context;
+    reducing *all = context;
     fenv_t environment;
     fegetenv(&environment);
     fesetenv(FE_DFL_ENV);
@@ -106,7 +106,7 @@ static void take_pieces(void *context)
     fesetenv(&environment);
 }
 
-static void reduce_on_host(reduction *all)
+static void reduce_on_host(reducing *all)
 {
     const cc__reduce *work = &all->work;
     cc__sequence_plan(work->sources, work->source_count, work->components, work->size, &all->sequence);
@@ -119,7 +119,7 @@ static void reduce_on_host(reduction *all)
 
 static cc_status run_reduction(void *context)
 {
-    reduction *all = context;
+    reducing *all = context;
     cc_status status = CC_OK;
     for (int32_t n = 0; n < all->result_count && status == CC_OK; n++) {
         if (all->place == CC_PLACE_HOST) {
@@ -149,7 +149,7 @@ static cc__reduced reduced_of(const cc_image *image, const cc__span *span)
     return source;
 }
 
-static void plan_work(cc_reduction kind, const cc__lent_images *images, reduction *all)
+static void plan_work(cc_reduction kind, const cc__lent_images *images, reducing *all)
 {
     const cc_image *input = images->inputs[0];
     const int32_t parts = cc__is_complex(input->pixel_type) ? 2 : 1;
@@ -186,7 +186,7 @@ static int64_t component_count(const cc__reduce *work)
     return count;
 }
 
-static cc_status allocate_scratch(const char *function, reduction *all)
+static cc_status allocate_scratch(const char *function, reducing *all)
 {
     const size_t bytes = (size_t)cc__reduce_scratch(component_count(&all->work)) * sizeof(cc__partial);
     void *memory = NULL;
@@ -205,7 +205,7 @@ static cc_status allocate_scratch(const char *function, reduction *all)
     return CC_OK;
 }
 
-static void free_scratch(reduction *all)
+static void free_scratch(reducing *all)
 {
     cc__error_state before;
     if (all->place == CC_PLACE_HOST) {
@@ -226,7 +226,7 @@ static cc_status reduce(const char *function, cc_reduction kind, cc_image *input
                               .inputs = {input, second},
                               .input_count = second != NULL ? 2 : 1,
                               .output = output};
-    reduction all = {.stream = stream};
+    reducing all = {.stream = stream};
     cc_status status = check_inputs(function, kind, input, second);
     if (status == CC_OK)
         status = check_output(function, kind, input, output);
