@@ -137,11 +137,21 @@ static __device__ inline int32_t type_bytes(cc_pixel_type type)
     return 8;
 }
 
+/* The compiler cannot know that there are no other types. */
+#define CLEAR(ROUNDS_AT_ONCE)                                                                                          \
+    CC__UNROLL                                                                                                         \
+    for (int32_t r = 0; r < (ROUNDS_AT_ONCE); r++) {                                                                   \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < PACK; i++)                                                                             \
+            out[r][i] = 0.0;                                                                                           \
+    }
+
 /* The packs of several rounds from the one that begins with component `first`, as float64. */
 static __device__ inline void load_narrow(const cc__reduce_plan *plan, int32_t n, int64_t first,
                                           double out[NARROW_ROUNDS][PACK])
 {
     uint32_t bits[NARROW_ROUNDS][PACK];
+    CLEAR(NARROW_ROUNDS)
 #define READ(BITS)                                                                                                     \
     CC__UNROLL                                                                                                         \
     for (int32_t r = 0; r < NARROW_ROUNDS; r++)                                                                        \
@@ -178,6 +188,7 @@ static __device__ inline void load_wide(const cc__reduce_plan *plan, int32_t n, 
                                         double out[WIDE_ROUNDS][PACK])
 {
     uint64_t bits[WIDE_ROUNDS][PACK];
+    CLEAR(WIDE_ROUNDS)
     CC__UNROLL
     for (int32_t r = 0; r < WIDE_ROUNDS; r++)
         read_pack_64(plan, n, first + r * CC__REDUCE_LANES, bits[r]);
