@@ -65,6 +65,10 @@ static const program_step every_call[] = {
     {.kind = STEP_UNMAP_HOST, .image = C},
     {.kind = STEP_PREFETCH, .image = C, .place = CC_PLACE_HOST},
     {.kind = STEP_RESCALE, .image = A, .other = C},
+    {.kind = STEP_SUBTRACT, .image = C, .other = A},
+    {.kind = STEP_SUBTRACT, .image = A, .other = C},
+    {.kind = STEP_MEASURE, .image = V},
+    {.kind = STEP_MEASURE, .image = C},
     {.kind = STEP_SET_DEVICE, .image = A, .place = 1},
     {.kind = STEP_MAP_DEVICE, .image = A, .part = PART_ROWS, .access = CC_ACCESS_READ_WRITE},
     {.kind = STEP_UNMAP_DEVICE, .image = A},
@@ -239,7 +243,10 @@ static fault_set can_do_without(const program_kind *kind, const program_step *st
         return always | letting_go;
     case STEP_FILL:
     case STEP_RESCALE:
+    case STEP_SUBTRACT:
         return always | FAULT(FAULTY_EVENT_RECORD) | tidying;
+    case STEP_MEASURE:
+        return always | FAULT(FAULTY_EVENT_RECORD) | letting_go | tidying;
     case STEP_MAP_HOST:
     case STEP_MAP_DEVICE:
     case STEP_MAP_DESCRIPTOR:
@@ -290,8 +297,8 @@ static bool may_lose_device(void)
 /* Whether such work changes the only copy of an image. */
 static bool may_lose_pixels(const image_program *program, const program_step *step)
 {
-    return (step->kind == STEP_FILL || step->kind == STEP_RESCALE) && may_lose_device() &&
-           image_program_was_on_device_alone(program, step->image);
+    return (step->kind == STEP_FILL || step->kind == STEP_RESCALE || step->kind == STEP_SUBTRACT) &&
+           may_lose_device() && image_program_was_on_device_alone(program, step->image);
 }
 
 /* Returns how many things could have failed. */
