@@ -17,48 +17,58 @@ static bool overlaps_output(const cc__lent_images *images, int32_t input)
            cc__box_overlaps(&images->inputs[input]->box, &images->output->box);
 }
 
-static cc_status lend_inputs(cc__lent_images *images, cc__access_request *request)
+/* Nothing moves for one image when another cannot be had. */
+static cc_status check_free(const cc__lent_images *images, cc_access output_access, cc__access_request *request)
 {
+    request->access = output_access;
+    request->box = images->output->box;
+    cc_status status = cc__data_manager_check_free(images->output->manager, request);
     request->access = CC_ACCESS_READ;
-    for (int32_t i = 0; i < images->input_count; i++) {
+    for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
+        if (is_output(images, i))
+            continue;
+        if (overlaps_output(images, i))
+            return cc__fail(CC_ERROR_BUSY, "%s: output overlaps an input, expected the same pixels or others",
+                            images->function);
+        request->box = images->inputs[i]->box;
+        status = cc__data_manager_check_free(images->inputs[i]->manager, request);
+    }
+    return status;
+}
+
+static cc_status lend(cc__lent_images *images, cc_access output_access, cc__access_request *request)
+{
+    cc_status status = CC_OK;
+    request->access = CC_ACCESS_READ;
+    for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
         if (is_output(images, i))
             continue;
         request->box = images->inputs[i]->box;
-        const cc_status status =
-            cc__data_manager_begin(images->inputs[i]->manager, request, &images->input_mappings[i]);
-        if (status != CC_OK)
-            return status;
+        status = cc__data_manager_begin(images->inputs[i]->manager, request, &images->input_mappings[i]);
     }
-    return CC_OK;
+    if (status != CC_OK)
+        return status;
+    request->access = output_access;
+    request->box = images->output->box;
+    return cc__data_manager_begin(images->output->manager, request, &images->output_mapping);
 }
 
 cc_status cc__lend_images(cc__lent_images *images)
 {
-    cc__access_request request = {
-        .function = images->function, .stream = images->stream, .access = CC_ACCESS_WRITE, .box = images->output->box};
+    cc__access_request request = {.function = images->function, .stream = images->stream};
+    cc_access output_access = CC_ACCESS_WRITE;
     cc_image *all[CC_MAX_INPUTS + 1];
     memcpy(all, images->inputs, sizeof images->inputs);
     all[images->input_count] = images->output;
-    cc_status status = cc__operation_place(images->function, all, images->input_count + 1, &request.place);
-    /* Nothing moves for an input when the output cannot be had. */
-    if (status == CC_OK)
-        status = cc__data_manager_check_free(images->output->manager, &request);
-    cc_access access = CC_ACCESS_WRITE;
-    for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
+    for (int32_t i = 0; i < images->input_count; i++)
         if (is_output(images, i))
-            access = CC_ACCESS_READ_WRITE;
-        else if (overlaps_output(images, i))
-            status = cc__fail(CC_ERROR_BUSY, "%s: output overlaps an input, expected the same pixels or others",
-                              images->function);
-    }
-    if (status == CC_OK)
-        status = lend_inputs(images, &request);
-    if (status == CC_OK) {
-        request.box = images->output->box;
-        request.access = access;
-        status = cc__data_manager_begin(images->output->manager, &request, &images->output_mapping);
-    }
+            output_access = CC_ACCESS_READ_WRITE;
+    cc_status status = cc__operation_place(images->function, all, images->input_count + 1, &request.place);
     images->place = request.place;
+    if (status == CC_OK)
+        status = check_free(images, output_access, &request);
+    if (status == CC_OK)
+        status = lend(images, output_access, &request);
     if (status != CC_OK)
         cc__lent_images_end(images);
     return status;

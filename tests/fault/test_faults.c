@@ -290,8 +290,9 @@ static bool may_lose_device(void)
 {
     const fault_set failed = fault_sequence_failed();
     const fault_set working = FAULT(FAULTY_EVENT_RECORD) | FAULT(FAULTY_STREAM_SYNCHRONIZE);
-    const fault_set letting_go = FAULT(FAULTY_EVENT_SYNCHRONIZE) | FAULT(FAULTY_STREAM_WAIT);
-    return (failed & working) == working || (failed & letting_go) == letting_go;
+    const fault_set ordering = FAULT(FAULTY_STREAM_WAIT) | FAULT(FAULTY_STREAM_CREATE);
+    return (failed & working) == working ||
+           ((failed & FAULT(FAULTY_EVENT_SYNCHRONIZE)) != 0 && (failed & ordering) != 0);
 }
 
 /* Whether such work changes the only copy of an image. */

@@ -14,10 +14,11 @@ typedef struct kind_of_step {
 } kind_of_step;
 
 static const kind_of_step kinds[] = {
-    {step_create, 5}, {step_map_host, 14}, {step_map_device, 16}, {step_write, 10},      {step_unmap, 22},
-    {step_view, 5},   {step_graft, 2},     {step_resize, 2},      {step_set_device, 4},  {step_set_index, 1},
-    {step_retain, 1}, {step_release, 4},   {step_wrap_host, 4},   {step_wrap_device, 4}, {step_prefetch, 7},
-    {step_evict, 5},  {step_fill, 6},      {step_rescale, 7},     {step_synchronize, 2}, {step_unmap_wrongly, 1},
+    {step_create, 5},        {step_map_host, 14}, {step_map_device, 16}, {step_write, 10},      {step_unmap, 22},
+    {step_view, 5},          {step_graft, 2},     {step_resize, 2},      {step_set_device, 4},  {step_set_index, 1},
+    {step_retain, 1},        {step_release, 4},   {step_wrap_host, 4},   {step_wrap_device, 4}, {step_prefetch, 7},
+    {step_evict, 5},         {step_fill, 6},      {step_rescale, 7},     {step_subtract, 5},    {step_synchronize, 2},
+    {step_unmap_wrongly, 1},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))

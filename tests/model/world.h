@@ -74,10 +74,11 @@ typedef struct model_world {
 
     /* Of the step. */
     faulty_counts before;
-    model_cost costs[2];
+    model_cost costs[3];
     int32_t cost_count;
     int64_t device_fills;
     int64_t device_rescales;
+    int64_t device_evaluates;
     int64_t device_frees;
     cc_place worked_at;
 } model_world;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* A set of what can fail: one bit for each faulty_operation, and one for allocations. */
-typedef uint32_t fault_set;
+typedef uint64_t fault_set;
 #define FAULT(operation) ((fault_set)1 << (operation))
 #define FAULT_ALLOCATION ((fault_set)1 << FAULTY_OPERATION_COUNT)
 #define FAULT_EVERYTHING (~(fault_set)0)
