@@ -107,7 +107,7 @@ static void store(const cc__evaluate *work, parts *value, unsigned char *destina
     /* A complex value is 0 when both parts are. */
     if (work->destination_type == CC_PIXEL_BOOL)
         for (int64_t i = 0; i < count; i++)
-            value->real[i] = (value->real[i] != 0.0) | (value->imaginary[i] != 0.0) ? 1.0 : 0.0;
+            value->real[i] = value->real[i] != 0.0 || value->imaginary[i] != 0.0 ? 1.0 : 0.0;
     cc__components_store(work->destination_type, value->real, value->imaginary, destination, step, count);
 }
 
