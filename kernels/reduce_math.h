@@ -10,7 +10,7 @@
  */
 #define CC__REDUCE_LANES 1024
 #define CC__REDUCE_ROUNDS 16
-#define CC__REDUCE_PIECE (CC__REDUCE_LANES * CC__REDUCE_ROUNDS)
+#define CC__REDUCE_PIECE ((int64_t)CC__REDUCE_LANES * CC__REDUCE_ROUNDS)
 
 typedef enum cc__reduce_kind {
     CC__REDUCE_SUM = 0,

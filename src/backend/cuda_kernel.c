@@ -150,7 +150,7 @@ static bool is_plain_copy(const cc__evaluate *work, cc__copy *out_copy)
         out_copy->source.stride[i] = source->stride[i];
     }
     out_copy->destination = work->destination;
-    out_copy->source.data = (unsigned char *)(uintptr_t)source->data;
+    memcpy(&out_copy->source.data, &source->data, sizeof source->data);
     memcpy(out_copy->size, work->size, sizeof out_copy->size);
     out_copy->pixel_bytes = work->components * component_bytes;
     return true;

@@ -25,7 +25,8 @@ static cc_status find_evaluated_blocks(cc__emulated *emulated, int32_t device, c
         out_ids[0] = block->id;
     for (int32_t i = 0; i < work->source_count && status == CC_OK; i++) {
         const cc__source *source = &work->sources[i];
-        cc__span span = {.data = (unsigned char *)(uintptr_t)source->data};
+        cc__span span;
+        memcpy(&span.data, &source->data, sizeof span.data);
         memcpy(span.stride, source->stride, sizeof span.stride);
         status = cc__emulated_find_block(emulated, "evaluate", "a source", device, &span, work->size,
                                          source_bytes(work, source), &block);
@@ -67,7 +68,8 @@ static cc_status find_source(cc__emulated *emulated, const char *operation, int3
                              int32_t components, const int64_t size[CC_MAX_DIMENSION], uint64_t *out_id)
 {
     cc__block *block = NULL;
-    cc__span span = {.data = (unsigned char *)(uintptr_t)source->data};
+    cc__span span;
+    memcpy(&span.data, &source->data, sizeof span.data);
     memcpy(span.stride, source->stride, sizeof span.stride);
     const int64_t bytes = (components - 1) * source->component_stride + (int64_t)cc_pixel_type_size_bytes(source->type);
     const cc_status status =

@@ -114,6 +114,9 @@ static void store(const cc__evaluate *work, parts *value, unsigned char *destina
 void cc__evaluate_complex(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count)
 {
     registers values;
+    memset(&values.value, 0, sizeof values.value);
+    memset(&values.a, 0, sizeof values.a);
+    memset(&values.b, 0, sizeof values.b);
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         for (int32_t i = 0; i < work->step_count; i++) {

@@ -77,6 +77,9 @@ static void make_step(cc_step_kind kind, double *restrict value, const double *a
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count)
 {
     registers values;
+    memset(values.value, 0, sizeof values.value);
+    memset(values.a, 0, sizeof values.a);
+    memset(values.b, 0, sizeof values.b);
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         for (int32_t i = 0; i < work->step_count; i++) {

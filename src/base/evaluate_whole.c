@@ -18,7 +18,7 @@ typedef struct registers {
         for (int64_t i = 0; i < count; i++) {                                                                          \
             HOLDER held;                                                                                               \
             memcpy(&held, at + i * step, sizeof held);                                                                 \
-            out[i] = held;                                                                                             \
+            out[i] = +held;                                                                                            \
         }                                                                                                              \
         break;
 
@@ -98,6 +98,9 @@ static void make_step(cc_step_kind kind, cc__whole *value, const cc__whole *a, c
 void cc__evaluate_whole(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count)
 {
     registers values;
+    memset(values.value, 0, sizeof values.value);
+    memset(values.a, 0, sizeof values.a);
+    memset(values.b, 0, sizeof values.b);
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         for (int32_t i = 0; i < work->step_count; i++) {
