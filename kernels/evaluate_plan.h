@@ -5,6 +5,7 @@
 #include "base/evaluate.h"
 #include "kernels/tiles.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -106,6 +107,9 @@ typedef struct cc__general_plan {
     uint32_t packed; /* a bit for each span whose packs are aligned */
     cc__tiles tiles; /* of packs */
 } cc__general_plan;
+
+/* What all devices take as a kernel's parameters. */
+static_assert(sizeof(cc__general_plan) <= 4096, "a plan is passed by value");
 
 /* Whether packs of the span lie side by side, and can be loaded in as few parts as 16 bytes each allow, in every row.
  */
