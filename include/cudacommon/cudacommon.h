@@ -8,8 +8,12 @@
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
+#include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
+#include <cudacommon/import.h>
+#include <cudacommon/loan.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>

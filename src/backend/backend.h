@@ -44,6 +44,10 @@ struct cc__backend {
     cc_status (*host_register)(cc__backend *self, void *memory, size_t size_bytes);
     cc_status (*host_unregister)(cc__backend *self, void *memory);
 
+    /* Whether all of these bytes are in one piece of page-locked host memory, whoever locked it. False when in doubt.
+     */
+    bool (*host_is_locked)(cc__backend *self, const void *memory, size_t size_bytes);
+
     /* Which device the memory belongs to; CC_ERROR_POINTER when it is not device memory. */
     cc_status (*memory_device)(cc__backend *self, const void *memory, int32_t *out_device);
 
@@ -56,10 +60,14 @@ struct cc__backend {
     cc_status (*stream_synchronize)(cc__backend *self, int32_t device, cc_stream stream); /* blocks; CC_ERROR_CAPTURE */
     cc_status (*stream_is_capturing)(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
 
+    /* Everything queued on the device so far, in whatever stream; blocks. CC_ERROR_CAPTURE: one is being captured. */
+    cc_status (*synchronize)(cc__backend *self, int32_t device);
+
     /* An event marks a point in a stream. One that was never recorded counts as complete. */
     cc_status (*event_create)(cc__backend *self, int32_t device, cc__event **out_event);
     void (*event_destroy)(cc__backend *self, int32_t device, cc__event *event);
-    cc_status (*event_record)(cc__backend *self, int32_t device, cc__event *event, cc_stream stream);
+    cc_status (*event_record)(cc__backend *self, int32_t device, cc__event *event,
+                              cc_stream stream); /* CC_ERROR_CAPTURE */
     cc_status (*event_is_complete)(cc__backend *self, int32_t device, cc__event *event, bool *out_complete);
     cc_status (*event_synchronize)(cc__backend *self, int32_t device, cc__event *event); /* blocks */
     /* `stream` of `device` waits for the event, which may be another device's. */

@@ -12,6 +12,7 @@ cc_status cc__cuda_allocate(cc__backend *self, int32_t device, cc_stream stream,
 cc_status cc__cuda_free(cc__backend *self, int32_t device, cc_stream stream, void *memory);
 cc_status cc__cuda_host_register(cc__backend *self, void *memory, size_t size_bytes);
 cc_status cc__cuda_host_unregister(cc__backend *self, void *memory);
+bool cc__cuda_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes);
 cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t *out_device);
 cc_status cc__cuda_trim(cc__backend *self, int32_t device, size_t keep_bytes);
 
@@ -23,7 +24,10 @@ cc_status cc__cuda_stream_create(cc__backend *self, int32_t device, cc_stream *o
 void cc__cuda_stream_destroy(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_is_capturing(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
+cc_status cc__cuda_synchronize(cc__backend *self, int32_t device);
 uint64_t cc__cuda_stream_id(cc__backend *self, int32_t device, cc_stream stream);
+/* For a stream that has been entered. */
+cc_status cc__cuda_ask_capturing(int32_t device, CUstream stream, bool *out_capturing);
 
 /* cuda_event.c */
 cc_status cc__cuda_event_create(cc__backend *self, int32_t device, cc__event **out_event);

@@ -230,6 +230,28 @@ CUresult cc__cuda_find_memory(const void *memory, cc__cuda_memory *out_memory)
     return CUDA_SUCCESS;
 }
 
+bool cc__cuda_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    unsigned int type = 0;
+    unsigned int managed = 0;
+    CUdeviceptr first = 0;
+    size_t range_bytes = 0;
+    void *values[] = {&type, &managed, &first, &range_bytes};
+    cc__error_state before;
+    (void)self;
+    cc__error_save(&before);
+    const bool is_usable = cc__cuda_usable() == CC_OK;
+    cc__error_restore(&before);
+    /* A pointer that CUDA does not know is an error, or has no type. */
+    if (!is_usable ||
+        cc__driver.cuPointerGetAttributes(4, attributes, values, (CUdeviceptr)(uintptr_t)memory) != CUDA_SUCCESS)
+        return false;
+    const uintptr_t offset = (uintptr_t)memory - (uintptr_t)first;
+    return type == CU_MEMORYTYPE_HOST && managed == 0 && offset <= range_bytes && size_bytes <= range_bytes - offset;
+}
+
 cc_status cc__cuda_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     cc_status status = cc__cuda_usable();

@@ -212,6 +212,17 @@ cc_status cc__emulated_host_unregister(cc__backend *self, void *memory)
     return cc__emulated_unlock(emulated, CC_OK);
 }
 
+bool cc__emulated_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    const cc__block *block = cc__emulated_block_at(emulated, memory, 1);
+    const bool is_locked =
+        block && block->device == CC_PLACE_HOST &&
+        (size_t)((const unsigned char *)memory - (const unsigned char *)block->data) + size_bytes <= block->size_bytes;
+    (void)cc__emulated_unlock(emulated, CC_OK);
+    return is_locked;
+}
+
 cc_status cc__emulated_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     cc__emulated *emulated = cc__emulated_lock(self);

@@ -25,7 +25,8 @@ typedef struct cc__stream cc__stream;
 
 /* A point in a stream, which events, waits and the host share: it outlives the event that was recorded there. */
 typedef struct cc__mark {
-    cc__stream *stream; /* valid until done */
+    cc__stream *stream;    /* valid until done */
+    struct cc__mark *next; /* of those that one call waits for */
     int32_t references;
     bool done;
 } cc__mark;
@@ -188,6 +189,7 @@ cc_status cc__emulated_allocate(cc__backend *self, int32_t device, cc_stream han
 cc_status cc__emulated_free(cc__backend *self, int32_t device, cc_stream stream, void *memory);
 cc_status cc__emulated_host_register(cc__backend *self, void *memory, size_t size_bytes);
 cc_status cc__emulated_host_unregister(cc__backend *self, void *memory);
+bool cc__emulated_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes);
 cc_status cc__emulated_memory_device(cc__backend *self, const void *memory, int32_t *out_device);
 cc_status cc__emulated_memory_info(cc__backend *self, int32_t device, size_t *out_free_bytes, size_t *out_total_bytes);
 cc_status cc__emulated_trim(cc__backend *self, int32_t device, size_t keep_bytes);

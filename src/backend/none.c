@@ -38,6 +38,12 @@ static cc_status none_host_unregister(cc__backend *self, void *memory)
     return no_device("host_unregister");
 }
 
+static bool none_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    (void)self, (void)memory, (void)size_bytes;
+    return false;
+}
+
 static cc_status none_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     (void)self, (void)memory, (void)out_device;
@@ -71,6 +77,12 @@ static cc_status none_stream_is_capturing(cc__backend *self, int32_t device, cc_
 {
     (void)self, (void)device, (void)stream, (void)out_capturing;
     return no_device("stream_is_capturing");
+}
+
+static cc_status none_synchronize(cc__backend *self, int32_t device)
+{
+    (void)self, (void)device;
+    return no_device("synchronize");
 }
 
 static cc_status none_event_create(cc__backend *self, int32_t device, cc__event **out_event)
@@ -195,12 +207,14 @@ cc__backend *cc__backend_none(void)
                                .free = none_free,
                                .host_register = none_host_register,
                                .host_unregister = none_host_unregister,
+                               .host_is_locked = none_host_is_locked,
                                .memory_device = none_memory_device,
                                .has_peer_access = none_has_peer_access,
                                .stream_create = none_stream_create,
                                .stream_destroy = none_stream_destroy,
                                .stream_synchronize = none_stream_synchronize,
                                .stream_is_capturing = none_stream_is_capturing,
+                               .synchronize = none_synchronize,
                                .event_create = none_event_create,
                                .event_destroy = none_event_destroy,
                                .event_record = none_event_record,

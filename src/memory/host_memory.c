@@ -16,6 +16,10 @@
 /* Alignment that is asked of a caller's allocator: a cache line, and whatever the CPU's widest registers want. */
 #define ALIGNMENT 64
 
+/* All wrapped memory that images may lock. */
+static pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
+static cc__host_memory *wrapped;
+
 /* Sizes are less than half of the address space. */
 static size_t round_up(size_t value, size_t grain)
 {
@@ -96,8 +100,32 @@ cc_status cc__host_memory_wrap(unsigned char *bytes, size_t size_bytes, cc__host
     cc__host_memory *memory = create(bytes, size_bytes, CC__HOST_OWNER_CALLER);
     if (memory == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "host memory: no memory for what is known of wrapped memory");
+    pthread_mutex_lock(&wrapped_lock);
+    memory->next = wrapped;
+    wrapped = memory;
+    pthread_mutex_unlock(&wrapped_lock);
     *out_memory = memory;
     return CC_OK;
+}
+
+static void forget_wrapped(cc__host_memory *memory)
+{
+    pthread_mutex_lock(&wrapped_lock);
+    cc__host_memory **link = &wrapped;
+    while (*link != memory)
+        link = &(*link)->next;
+    *link = memory->next;
+    pthread_mutex_unlock(&wrapped_lock);
+}
+
+bool cc__host_memory_may_lock(const unsigned char *bytes, size_t size_bytes)
+{
+    bool may = false;
+    pthread_mutex_lock(&wrapped_lock);
+    for (const cc__host_memory *memory = wrapped; memory != NULL && !may; memory = memory->next)
+        may = bytes < memory->bytes + memory->size_bytes && memory->bytes < bytes + size_bytes;
+    pthread_mutex_unlock(&wrapped_lock);
+    return may;
 }
 
 void cc__host_memory_drop(cc__host_memory *memory)
@@ -115,6 +143,7 @@ void cc__host_memory_drop(cc__host_memory *memory)
         cc__allocator_release(memory->allocator);
         break;
     case CC__HOST_OWNER_CALLER:
+        forget_wrapped(memory);
         break;
     }
     if (memory->ranges != memory->first_ranges)

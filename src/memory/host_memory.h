@@ -49,7 +49,7 @@ typedef struct cc__host_memory {
     int32_t direct_users;  /* threads that let the driver copy pageable bytes: nothing is locked meanwhile */
     bool is_refused;       /* pageable for good, but for what is locked already */
 
-    struct cc__host_memory *next; /* while it is kept for reuse */
+    struct cc__host_memory *next; /* while it is kept for reuse; or of all that is wrapped */
 } cc__host_memory;
 
 /*
@@ -60,6 +60,8 @@ typedef struct cc__host_memory {
 cc_status cc__host_memory_create(size_t size_bytes, cc__allocator *allocator, cc__host_memory **out_memory);
 /* The caller's memory. OUT_OF_HOST_MEMORY. */
 cc_status cc__host_memory_wrap(unsigned char *bytes, size_t size_bytes, cc__host_memory **out_memory);
+/* Whether some of these bytes are of wrapped memory, which the library may lock, and unlock again. */
+bool cc__host_memory_may_lock(const unsigned char *bytes, size_t size_bytes);
 void cc__host_memory_destroy(cc__host_memory *memory, bool is_settled);
 /* The same, for memory that is not to be kept for reuse. */
 void cc__host_memory_drop(cc__host_memory *memory);

@@ -153,6 +153,18 @@ static int64_t bytes_of(const cc__copies *copies)
     return bytes;
 }
 
+/*
+ * Memory that is not the library's may have been page-locked by its owner, who keeps it so while it is wrapped. It does
+ * not count when an image locked it, which may unlock it at any time. A few bytes the driver moves as fast either way.
+ */
+static bool is_locked_by_owner(const cc__movement *movement, const cc__stretch *bounds)
+{
+    unsigned char *first = movement->bytes + bounds->bytes.first;
+    return movement->memory == NULL && bounds->moving_bytes > cc__movement_direct_bytes &&
+           movement->backend->host_is_locked(movement->backend, first, length_of(bounds)) &&
+           !cc__host_memory_may_lock(first, length_of(bounds));
+}
+
 cc_status cc__movement_prepare(cc__movement *movement)
 {
     const cc__copies all = {movement->works, movement->count, movement->count};
@@ -169,6 +181,8 @@ cc_status cc__movement_prepare(cc__movement *movement)
     memset(&movement->tally, 0, sizeof movement->tally);
     if (movement->memory != NULL)
         locking = cc__host_memory_locking(movement->memory, bounds.bytes);
+    else if (is_locked_by_owner(movement, &bounds))
+        locking = CC__LOCKING_WHOLE;
     if (movement->memory != NULL && locking != CC__LOCKING_WHOLE && bounds.moving_bytes >= LOCK_FROM_BYTES) {
         status = lock_pages(movement);
         if (status != CC_OK)

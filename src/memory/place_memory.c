@@ -79,5 +79,9 @@ cc__span cc__place_memory_span(const cc__place_memory *memory, const cc__box *bo
 
 size_t cc__place_memory_locked_bytes(const cc__place_memory *memory)
 {
-    return memory->host != NULL ? cc__host_memory_locked_bytes(memory->host) : 0;
+    if (memory->host == NULL)
+        return 0;
+    /* Whole pages are locked, and what is past the pixels with them. */
+    const size_t locked_bytes = cc__host_memory_locked_bytes(memory->host);
+    return locked_bytes < memory->size_bytes ? locked_bytes : memory->size_bytes;
 }

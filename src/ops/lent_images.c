@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "ops/place.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
@@ -9,6 +10,16 @@ static bool is_output(const cc__lent_images *images, int32_t input)
 {
     return images->inputs[input]->manager == images->output->manager &&
            cc__box_equal(&images->inputs[input]->box, &images->output->box);
+}
+
+/* The first input with the same pixels, which is lent for all of them. */
+static int32_t first_alike(const cc__lent_images *images, int32_t input)
+{
+    int32_t first = 0;
+    while (images->inputs[first]->manager != images->inputs[input]->manager ||
+           !cc__box_equal(&images->inputs[first]->box, &images->inputs[input]->box))
+        first++;
+    return first;
 }
 
 static bool overlaps_output(const cc__lent_images *images, int32_t input)
@@ -41,7 +52,7 @@ static cc_status lend(cc__lent_images *images, cc_access output_access, cc__acce
     cc_status status = CC_OK;
     request->access = CC_ACCESS_READ;
     for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
-        if (is_output(images, i))
+        if (is_output(images, i) || first_alike(images, i) != i)
             continue;
         request->box = images->inputs[i]->box;
         status = cc__data_manager_begin(images->inputs[i]->manager, request, &images->input_mappings[i]);
@@ -63,7 +74,8 @@ cc_status cc__lend_images(cc__lent_images *images)
     for (int32_t i = 0; i < images->input_count; i++)
         if (is_output(images, i))
             output_access = CC_ACCESS_READ_WRITE;
-    cc_status status = cc__operation_place(images->function, all, images->input_count + 1, &request.place);
+    cc_status status =
+        cc__operation_place(images->function, all, images->input_count + 1, &images->output->box, &request.place);
     images->place = request.place;
     if (status == CC_OK)
         status = check_free(images, output_access, &request);
@@ -81,9 +93,9 @@ cc__span cc__lent_output(const cc__lent_images *images)
 
 cc__span cc__lent_input(const cc__lent_images *images, int32_t input)
 {
-    const cc__mapping *mapping = images->input_mappings[input];
-    if (mapping == NULL)
+    if (is_output(images, input))
         return cc__lent_output(images);
+    const cc__mapping *mapping = images->input_mappings[first_alike(images, input)];
     return cc__data_manager_span(images->inputs[input]->manager, mapping);
 }
 
@@ -104,4 +116,5 @@ void cc__lent_images_end(cc__lent_images *images)
     if (images->output_mapping != NULL)
         cc__data_manager_end(images->output->manager, images->output_mapping, images->output_mapping);
     images->output_mapping = NULL;
+    cc__trace_tell();
 }

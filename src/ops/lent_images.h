@@ -14,7 +14,7 @@ typedef struct cc__lent_images {
     cc_image *output;
 
     cc_place place;
-    cc__mapping *input_mappings[CC_MAX_INPUTS]; /* NULL: the input's pixels are the output's */
+    cc__mapping *input_mappings[CC_MAX_INPUTS]; /* NULL: the input's pixels are the output's, or an earlier input's */
     cc__mapping *output_mapping;
 } cc__lent_images;
 

@@ -37,6 +37,11 @@ bool step_subtract(model_world *world);
 
 /* Where an operation runs, by the rule of operations.h; in steps_pixels.c. */
 uint32_t world_operation_place(const model_world *world, model_image *const images[], int32_t count,
-                               cc_place *out_place);
+                               const oracle_box *written, cc_place *out_place);
+
+/* steps_loan.c */
+bool step_lend(model_world *world);
+bool step_borrow(model_world *world); /* the borrower reads or writes */
+bool step_return(model_world *world);
 
 #endif

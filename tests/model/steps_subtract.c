@@ -79,6 +79,10 @@ bool step_subtract(model_world *world)
     model_image *second = first != NULL ? pick_operand(world, output) : NULL;
     if (second == NULL)
         return false;
+    /* Parts of pixels that are lent are in each other's way while both are read. */
+    const bool is_twice = first->pixels == second->pixels && memcmp(&first->box, &second->box, sizeof first->box) == 0;
+    if (first->pixels == second->pixels && !is_twice && world->loan_count > 0)
+        return false;
     model_image *const images[] = {first, second, output};
     oracle_cost *costs[3];
     cc_place place = CC_PLACE_HOST;
@@ -95,10 +99,12 @@ bool step_subtract(model_world *world)
     }
     const bool touches = errors == 0 && oracle_box_count(&output->box) > 0;
     if (touches) {
-        errors |= world_operation_place(world, images, 3, &place);
+        errors |= world_operation_place(world, images, 3, &output->box, &place);
         errors |= world_conflicts(world, output->pixels, &output->box, CC_ACCESS_WRITE);
         for (int32_t i = 0; i < 2; i++)
             errors |= operand_errors(world, images[i], output);
+        for (int32_t i = 0; i < 2 && errors == 0; i++)
+            errors |= world_loan_conflicts(world, images[i]->pixels, &images[i]->box, place, CC_ACCESS_READ);
     }
     if ((errors & STATUS(CC_ERROR_UNINITIALIZED)) != 0 && world->tidies)
         return false; /* what comes out is nobody's business */
@@ -124,12 +130,15 @@ bool step_subtract(model_world *world)
             in_place = true;
             continue;
         }
+        if (i == 1 && is_twice)
+            continue;
         oracle_bring(images[i]->pixels->oracle, &images[i]->box, place, true, world->peers[place + 1], costs[i]);
     }
     oracle_bring(output->pixels->oracle, &output->box, place, in_place, world->peers[place + 1], costs[2]);
     subtract_pixels(first, second, output);
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
+    world_bring_back(world, output->pixels, &output->box, place, costs[2]);
     world->device_evaluates += place != CC_PLACE_HOST;
     return true;
 }

@@ -38,6 +38,12 @@ static cc_status faulty_host_unregister(cc__backend *self, void *memory)
     return faulty_end(&now, faulty_passes(&now) ? now.inner->host_unregister(now.inner, memory) : now.entry.status);
 }
 
+static bool faulty_host_is_locked(cc__backend *self, const void *memory, size_t size_bytes)
+{
+    cc__backend *inner = ((faulty *)self->state)->inner;
+    return inner->host_is_locked(inner, memory, size_bytes);
+}
+
 static cc_status faulty_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     faulty_call now = faulty_begin(self, FAULTY_MEMORY_DEVICE, CC_PLACE_HOST, memory, 0);
@@ -82,6 +88,12 @@ static cc_status faulty_stream_is_capturing(cc__backend *self, int32_t device, c
     return faulty_end(&now, faulty_passes(&now)
                                 ? now.inner->stream_is_capturing(now.inner, device, stream, out_capturing)
                                 : now.entry.status);
+}
+
+static cc_status faulty_synchronize(cc__backend *self, int32_t device)
+{
+    faulty_call now = faulty_begin(self, FAULTY_SYNCHRONIZE, device, NULL, 0);
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->synchronize(now.inner, device) : now.entry.status);
 }
 
 static cc_status faulty_event_create(cc__backend *self, int32_t device, cc__event **out_event)
@@ -254,12 +266,14 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .free = faulty_free,
                                 .host_register = faulty_host_register,
                                 .host_unregister = faulty_host_unregister,
+                                .host_is_locked = faulty_host_is_locked,
                                 .memory_device = faulty_memory_device,
                                 .has_peer_access = faulty_has_peer_access,
                                 .stream_create = faulty_stream_create,
                                 .stream_destroy = faulty_stream_destroy,
                                 .stream_synchronize = faulty_stream_synchronize,
                                 .stream_is_capturing = faulty_stream_is_capturing,
+                                .synchronize = faulty_synchronize,
                                 .event_create = faulty_event_create,
                                 .event_destroy = faulty_event_destroy,
                                 .event_record = faulty_event_record,

@@ -33,12 +33,13 @@ typedef enum faulty_operation {
     FAULTY_TRIM = 23,
     FAULTY_RANGE_PUSH = 24, /* cannot fail, and is not in total_calls or the log: it does nothing to a device */
     FAULTY_RANGE_POP = 25,  /* the same */
-    FAULTY_EVALUATE = 26,
-    FAULTY_REDUCE = 27,
-    FAULTY_HISTOGRAM = 28,
-    FAULTY_OPERATION_COUNT = 29,
-    FAULTY_ANY = 30,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 31 /* in a rule: all that can fail */
+    FAULTY_SYNCHRONIZE = 26,
+    FAULTY_EVALUATE = 27,
+    FAULTY_REDUCE = 28,
+    FAULTY_HISTOGRAM = 29,
+    FAULTY_OPERATION_COUNT = 30,
+    FAULTY_ANY = 31,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 32 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);

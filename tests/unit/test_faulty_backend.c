@@ -99,6 +99,7 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     size_t free_bytes = 0, total_bytes = 0;
     statuses[FAULTY_MEMORY_INFO] = faulty->memory_info(faulty, 0, &free_bytes, &total_bytes);
     statuses[FAULTY_TRIM] = faulty->trim(faulty, 0, 0);
+    statuses[FAULTY_SYNCHRONIZE] = faulty->synchronize(faulty, 0);
     statuses[FAULTY_EVALUATE] = faulty->evaluate(faulty, 0, stream, &evaluate);
     statuses[FAULTY_REDUCE] = faulty->reduce(faulty, 0, stream, &reduce);
     statuses[FAULTY_HISTOGRAM] = faulty->histogram(faulty, 0, stream, &histogram);

@@ -49,6 +49,13 @@ static void *map_host(cc_image *image, cc_access access)
     return pixels;
 }
 
+static uint64_t locked_bytes(cc_image *image)
+{
+    cc_place_state state = CC_PLACE_STATE_INIT;
+    fixture_ok(cc_image_get_place_state(image, CC_PLACE_HOST, &state));
+    return state.locked_bytes;
+}
+
 static void write_on_host(cc_image *image, int value)
 {
     unsigned char *pixels = map_host(image, CC_ACCESS_WRITE);
@@ -218,6 +225,8 @@ START_TEST(pixels_that_are_still_coming_are_not_staged)
     faulty_backend_refuse_peer_access(fixture_backend, true);
     fixture_ok(fixture_inner->host_register(fixture_inner, memory, sizeof memory));
     memset(memory, 1, sizeof memory);
+    /* One that might unlock it: so it does not count as locked. */
+    cc_image *locker = wrap(memory, sizeof memory, CC_WRAP_REUSED);
     cc_image *image = wrap(memory, sizeof memory, 0);
     fixture_ok(cc_image_set_device(image, 0));
     write_on_device(image, stream, 2);
@@ -233,6 +242,7 @@ START_TEST(pixels_that_are_still_coming_are_not_staged)
     for (size_t i = 0; i < sizeof found; ++i)
         ck_assert_int_eq(found[i], 2);
     cc_image_release(image);
+    cc_image_release(locker);
     fixture_ok(cc_stream_synchronize(0, stream));
     fixture_ok(fixture_inner->host_unregister(fixture_inner, memory));
     fixture_stream_destroy(other, reader);
@@ -373,6 +383,7 @@ START_TEST(with_a_limit_of_0_nothing_is_locked)
     const cc_counters counters = fixture_counters(image);
     ck_assert_uint_eq(counters.host_to_device_paths[CC_PATH_PLAIN].bytes, 5 * MIB);
     ck_assert_uint_eq(counters.device_to_host_paths[CC_PATH_PLAIN].bytes, 5 * MIB);
+    ck_assert_uint_eq(locked_bytes(image), 0);
     cc_image_release(image);
     ck_assert_int_eq(registrations(), 0);
     ck_assert_uint_eq(cc__page_locking_bytes(), 0);
@@ -389,6 +400,8 @@ START_TEST(short_of_lockable_memory_the_next_image_is_slower)
     write_on_host(second, 2);
     fixture_ok(cc_image_prefetch(first, NULL, 0));
     fixture_ok(cc_image_prefetch(second, NULL, 0));
+    ck_assert_uint_eq(locked_bytes(first), 5 * MIB);
+    ck_assert_uint_eq(locked_bytes(second), 0);
     ck_assert_uint_eq(fixture_counters(first).host_to_device_paths[CC_PATH_ENGINE].bytes, 5 * MIB);
     ck_assert_uint_eq(fixture_counters(second).host_to_device_paths[CC_PATH_STAGED].bytes, 4 * MIB);
     /* When the first has gone, its memory makes room. */

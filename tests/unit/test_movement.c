@@ -387,6 +387,37 @@ START_TEST(memory_of_the_callers_is_never_locked)
 }
 END_TEST
 
+/* 1: all of it; 2: less than what moves, so that a copy would cross a border; 3: by an image that may unlock it. */
+START_TEST(memory_that_its_owner_has_locked)
+{
+    NEEDS_A_DEVICE;
+    const bool in_place = _i == 1;
+    cc__host_memory *locker = NULL;
+    make(8 * MIB);
+    cc__copy all = row_of(true, 0, bytes);
+    cc__movement movement = movement_of(true, &all, 1);
+    movement.memory = NULL;
+    fill(memory->bytes, 1);
+    if (_i < 3) {
+        fixture_ok(fixture_inner->host_register(fixture_inner, memory->bytes, _i == 2 ? bytes / 2 : bytes));
+    } else {
+        fixture_ok(cc__host_memory_wrap(memory->bytes, bytes, &locker));
+        ck_assert_uint_gt(cc__host_memory_lock(locker, fixture_backend, (cc__range){0, bytes}), 0);
+    }
+    fixture_ok(cc__movement_prepare(&movement));
+    fixture_ok(cc__movement_run(&movement));
+    ck_assert_uint_eq(movement.tally.bytes[CC__PATH_ENGINE], in_place ? bytes : 0);
+    ck_assert_uint_eq(movement.tally.bytes[CC__PATH_STAGED], in_place ? 0 : bytes);
+    ck_assert(movement.is_over_on_host != in_place);
+    cc__movement_end(&movement);
+    fixture_ok(fixture_inner->stream_synchronize(fixture_inner, 0, stream));
+    if (_i < 3)
+        fixture_ok(fixture_inner->host_unregister(fixture_inner, memory->bytes));
+    else
+        cc__host_memory_destroy(locker, true);
+}
+END_TEST
+
 static uint32_t random_state;
 
 static int64_t random_below(int64_t limit)
@@ -511,6 +542,7 @@ int main(void)
     tcase_add_loop_test(tcase, without_locking_the_driver_copies, 0, 2);
     tcase_add_loop_test(tcase, a_refusal_costs_speed_only, 0, 2);
     tcase_add_test(tcase, memory_of_the_callers_is_never_locked);
+    tcase_add_loop_test(tcase, memory_that_its_owner_has_locked, 1, 4);
     tcase_add_loop_test(tcase, any_boxes_any_locks, 0, 4);
     tcase_add_loop_test(tcase, each_failure_is_passed_on, 0, 4);
     suite_add_tcase(suite, tcase);
