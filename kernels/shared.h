@@ -8,6 +8,18 @@
 #define CC__SHARED static inline
 #endif
 
+/* A kernel's parameter that is read where it lies, also with an index; older devices copy it. */
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#define __grid_constant__
+#endif
+
+/* For what is seldom called and would make its callers large. */
+#ifdef __CUDACC__
+#define CC__NOT_INLINE __noinline__
+#else
+#define CC__NOT_INLINE __attribute__((noinline))
+#endif
+
 /* For loops whose arrays must stay in registers. */
 #ifdef __CUDA_ARCH__
 #define CC__UNROLL _Pragma("unroll")

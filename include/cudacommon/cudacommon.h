@@ -3,11 +3,13 @@
 #define CUDACOMMON_H
 
 #include <cudacommon/access.h>
+#include <cudacommon/arithmetic.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
+#include <cudacommon/expression.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>
@@ -15,6 +17,7 @@
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>
+#include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
 #include <cudacommon/release_queue.h>
 #include <cudacommon/state.h>

@@ -2,6 +2,8 @@
 #ifndef CC_BACKEND_BACKEND_H
 #define CC_BACKEND_BACKEND_H
 
+#include "base/evaluate.h"
+#include "base/reduce.h"
 #include "base/work.h"
 
 #include <cudacommon/device.h>
@@ -73,11 +75,14 @@ struct cc__backend {
 
     /*
      * Work queued in `stream` of `device`. copy: between host and device, or devices; each side is host memory or
-     * memory of any device. Blocks only while pageable host memory is copied. fill, rescale: memory of `device`.
+     * memory of any device. Blocks only while pageable host memory is copied. The others: memory of `device`.
      */
     cc_status (*copy)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work);
     cc_status (*fill)(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
     cc_status (*rescale)(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+    cc_status (*evaluate)(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
+    cc_status (*reduce)(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
+    cc_status (*histogram)(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 
     /*
      * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which

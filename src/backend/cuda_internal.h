@@ -45,6 +45,9 @@ cc_status cc__cuda_copy_boxes(cc__backend *self, int32_t device, cc_stream strea
 /* cuda_kernel.c */
 cc_status cc__cuda_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
 cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
+cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
+cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 
 /* Starts kernels in a stream of the device that is entered. */
 typedef struct cc__cuda_launcher {

@@ -133,3 +133,64 @@ cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, 
     cc__cuda_leave(&guard);
     return status;
 }
+
+/* A copy of equal types is one for the driver when all of it is copied pixel for pixel. */
+static bool is_plain_copy(const cc__evaluate *work, cc__copy *out_copy)
+{
+    const int64_t component_bytes = (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    if (!cc__evaluate_is_copy(work))
+        return false;
+    const cc__source *source = &work->sources[work->steps[0].a.number];
+    if (work->components > 1 && source->component_stride != component_bytes)
+        return false;
+    memset(out_copy, 0, sizeof *out_copy);
+    for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
+        if (work->size[i] > 1 && source->stride[i] == 0)
+            return false;
+        out_copy->source.stride[i] = source->stride[i];
+    }
+    out_copy->destination = work->destination;
+    memcpy(&out_copy->source.data, &source->data, sizeof source->data);
+    memcpy(out_copy->size, work->size, sizeof out_copy->size);
+    out_copy->pixel_bytes = work->components * component_bytes;
+    return true;
+}
+
+cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
+{
+    cc__copy copy;
+    cc__cuda_guard guard;
+    if (is_plain_copy(work, &copy))
+        return copy.source.data == copy.destination.data ? CC_OK : cc__cuda_copy(self, device, stream, &copy);
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = cc__launch_evaluate(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
+cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = cc__launch_reduce(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
+cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = cc__launch_histogram(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}

@@ -47,6 +47,8 @@ void cc__emulated_destroy_task(cc__task *task)
         return;
     cc__emulated_release_mark(task->mark);
     cc__emulated_release_mark(task->awaited);
+    if (task->kind == CC__TASK_EVALUATE)
+        free(task->work.evaluate);
     free(task);
 }
 
@@ -141,7 +143,7 @@ static cc__stream *follow_waits(cc__stream *stream)
 
 static bool blocks_present(cc__emulated *emulated, const cc__task *task)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < CC__TASK_BLOCKS; i++)
         if (task->block_ids[i] != 0 && !cc__emulated_block_by_id(emulated, task->block_ids[i]))
             return false;
     return true;
@@ -172,6 +174,15 @@ static void do_work(cc__emulated *emulated, cc__stream *stream, const cc__task *
         break;
     case CC__TASK_RESCALE:
         cc__rescale_on_host(&task->work.rescale);
+        break;
+    case CC__TASK_EVALUATE:
+        cc__evaluate_on_host(task->work.evaluate);
+        break;
+    case CC__TASK_REDUCE:
+        cc__reduce_on_host(&task->work.reduce);
+        break;
+    case CC__TASK_HISTOGRAM:
+        cc__histogram_on_host(&task->work.histogram);
         break;
     case CC__TASK_POISON:
         block = cc__emulated_block_by_id(emulated, task->block_ids[0]);

@@ -47,21 +47,30 @@ typedef enum cc__task_kind {
     CC__TASK_COPY,
     CC__TASK_FILL,
     CC__TASK_RESCALE,
+    CC__TASK_EVALUATE,
+    CC__TASK_REDUCE,
+    CC__TASK_HISTOGRAM,
     CC__TASK_POISON, /* makes memory fresh where the stream has got to its allocation */
     CC__TASK_FREE,
     CC__TASK_FUNCTION
 } cc__task_kind;
 
+/* The most blocks that a task works on. */
+#define CC__TASK_BLOCKS (1 + CC__MAX_SOURCES)
+
 typedef struct cc__task {
     struct cc__task *next;
     cc__task_kind kind;
-    cc__mark *mark;        /* done when the task has run; may be NULL */
-    cc__mark *awaited;     /* of WAIT */
-    uint64_t block_ids[2]; /* what must still be there when the task runs; 0: nothing */
+    cc__mark *mark;                      /* done when the task has run; may be NULL */
+    cc__mark *awaited;                   /* of WAIT */
+    uint64_t block_ids[CC__TASK_BLOCKS]; /* what must still be there when the task runs; 0: nothing */
     union {
         cc__copy copy;
         cc__fill fill;
         cc__rescale rescale;
+        cc__evaluate *evaluate; /* the task's own */
+        cc__reduce reduce;
+        cc__histogram histogram;
         struct {
             cc__emulated_function call;
             void *argument;
@@ -169,6 +178,11 @@ cc__block *cc__emulated_block_at(cc__emulated *emulated, const unsigned char *fi
 /* Poisons and frees device memory; forgets host memory. */
 void cc__emulated_remove_block(cc__emulated *emulated, cc__block *block);
 
+/* The block of the device that holds the whole box; refuses anything else, naming the operation and the side. */
+cc_status cc__emulated_find_block(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
+                                  const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                                  cc__block **out_block);
+
 /* Operations of the table that concern memory and work; those of streams and events stand beside the table. */
 cc_status cc__emulated_allocate(cc__backend *self, int32_t device, cc_stream handle, size_t size_bytes,
                                 void **out_memory);
@@ -184,5 +198,8 @@ cc_status cc__emulated_copy_boxes(cc__backend *self, int32_t device, cc_stream s
                                   int32_t count);
 cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
 cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
+cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
+cc_status cc__emulated_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
+cc_status cc__emulated_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 
 #endif

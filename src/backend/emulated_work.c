@@ -51,9 +51,9 @@ static cc_status find_block(cc__emulated *emulated, const char *operation, const
     return CC_OK;
 }
 
-static cc_status find_block_of_device(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
-                                      const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
-                                      cc__block **out_block)
+cc_status cc__emulated_find_block(cc__emulated *emulated, const char *operation, const char *side, int32_t device,
+                                  const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                                  cc__block **out_block)
 {
     cc_status status = find_block(emulated, operation, side, span, size, pixel_bytes, out_block);
     if (status == CC_OK && (!*out_block || (*out_block)->device != device))
@@ -186,8 +186,8 @@ static cc_status queue_fill(cc__emulated *emulated, int32_t device, cc_stream ha
     cc__block *to = NULL;
     cc_status status = cc__emulated_find_open_stream(emulated, "fill", device, handle, &stream);
     if (status == CC_OK)
-        status = find_block_of_device(emulated, "fill", "destination", device, &work->destination, work->size,
-                                      work->pixel_bytes, &to);
+        status = cc__emulated_find_block(emulated, "fill", "destination", device, &work->destination, work->size,
+                                         work->pixel_bytes, &to);
     if (status != CC_OK)
         return status;
     cc__task *task = cc__emulated_create_task(CC__TASK_FILL, false);
@@ -214,11 +214,11 @@ static cc_status queue_rescale(cc__emulated *emulated, int32_t device, cc_stream
     const int64_t from_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->source_type);
     cc_status status = cc__emulated_find_open_stream(emulated, "rescale", device, handle, &stream);
     if (status == CC_OK)
-        status = find_block_of_device(emulated, "rescale", "destination", device, &work->destination, work->size,
-                                      to_bytes, &to);
+        status = cc__emulated_find_block(emulated, "rescale", "destination", device, &work->destination, work->size,
+                                         to_bytes, &to);
     if (status == CC_OK)
-        status =
-            find_block_of_device(emulated, "rescale", "source", device, &work->source, work->size, from_bytes, &from);
+        status = cc__emulated_find_block(emulated, "rescale", "source", device, &work->source, work->size, from_bytes,
+                                         &from);
     if (status != CC_OK)
         return status;
     cc__task *task = cc__emulated_create_task(CC__TASK_RESCALE, false);

@@ -138,6 +138,24 @@ static cc_status none_rescale(cc__backend *self, int32_t device, cc_stream strea
     return no_device("rescale");
 }
 
+static cc_status none_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("evaluate");
+}
+
+static cc_status none_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("reduce");
+}
+
+static cc_status none_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device("histogram");
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
@@ -206,6 +224,9 @@ cc__backend *cc__backend_none(void)
                                .copy = none_copy,
                                .fill = none_fill,
                                .rescale = none_rescale,
+                               .evaluate = none_evaluate,
+                               .reduce = none_reduce,
+                               .histogram = none_histogram,
                                .copy_boxes = none_copy_boxes,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,

@@ -1,15 +1,11 @@
+#include "base/components.h"
 #include "base/rows.h"
 #include "base/work.h"
 #include "kernels/pixel_math.h"
 
-#include <assert.h>
 #include <fenv.h>
-#include <float.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* Wider intermediate results would round differently from the GPU's. */
-static_assert(FLT_EVAL_METHOD == 0, "float and double are computed as they are stored");
 
 /* Small enough that both parts stay in the nearest cache. */
 #define BUFFER_COMPONENTS 256
@@ -18,71 +14,6 @@ typedef struct buffer {
     double real[BUFFER_COMPONENTS];
     double imaginary[BUFFER_COMPONENTS];
 } buffer;
-
-static bool is_complex(cc_pixel_type type)
-{
-    return type == CC_PIXEL_COMPLEX64 || type == CC_PIXEL_COMPLEX128;
-}
-
-/* Components side by side get a loop of their own, which the compiler makes vectors of. */
-#define FOR_EACH_COMPONENT(BYTES, BODY)                                                                                \
-    if (step == (BYTES)) {                                                                                             \
-        for (int64_t i = 0, at = 0; i < count; i++, at += (BYTES)) {                                                   \
-            BODY                                                                                                       \
-        }                                                                                                              \
-    } else {                                                                                                           \
-        for (int64_t i = 0, at = 0; i < count; i++, at += step) {                                                      \
-            BODY                                                                                                       \
-        }                                                                                                              \
-    }
-
-#define LOAD_REAL(NAME, HOLDER, BITS)                                                                                  \
-    case CC_PIXEL_##NAME:                                                                                              \
-        FOR_EACH_COMPONENT((BITS) / 8, HOLDER held; memcpy(&held, source + at, sizeof held);                           \
-                           out->real[i] = cc__load_##NAME(held);)                                                      \
-        break;
-
-#define LOAD_COMPLEX(NAME, PART, HOLDER, BITS)                                                                         \
-    case CC_PIXEL_##NAME:                                                                                              \
-        FOR_EACH_COMPONENT((BITS) / 8, HOLDER held[2]; memcpy(held, source + at, sizeof held);                         \
-                           out->real[i] = cc__load_##PART(held[0]); out->imaginary[i] = cc__load_##PART(held[1]);)     \
-        break;
-
-static void load(cc_pixel_type type, const unsigned char *source, int64_t step, int64_t count, buffer *restrict out)
-{
-    switch (type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(LOAD_REAL)
-        LOAD_COMPLEX(COMPLEX64, FLOAT32, uint32_t, 64)
-        LOAD_COMPLEX(COMPLEX128, FLOAT64, uint64_t, 128)
-    }
-}
-
-#define STORE_REAL(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME:                                                                                              \
-        FOR_EACH_COMPONENT((BITS) / 8, HOLDER held = cc__store_##NAME(values->real[i]);                                \
-                           memcpy(destination + at, &held, sizeof held);)                                              \
-        break;
-
-#define STORE_COMPLEX(NAME, PART, HOLDER, BITS)                                                                        \
-    case CC_PIXEL_##NAME:                                                                                              \
-        FOR_EACH_COMPONENT((BITS) / 8, HOLDER held[2]; held[0] = cc__store_##PART(values->real[i]);                    \
-                           held[1] = cc__store_##PART(values->imaginary[i]);                                           \
-                           memcpy(destination + at, held, sizeof held);)                                               \
-        break;
-
-static void store(cc_pixel_type type, const buffer *restrict values, unsigned char *destination, int64_t step,
-                  int64_t count)
-{
-    switch (type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(STORE_REAL)
-        STORE_COMPLEX(COMPLEX64, FLOAT32, uint32_t, 64)
-        STORE_COMPLEX(COMPLEX128, FLOAT64, uint64_t, 128)
-    }
-}
 
 typedef struct rescale_state {
     const cc__rescale *work;
@@ -94,7 +25,7 @@ static void compute(const cc__rescale *work, int64_t count, buffer *values)
 {
     for (int64_t i = 0; i < count; i++)
         values->real[i] = cc__scale_and_shift(values->real[i], work->scale, work->shift);
-    if (!is_complex(work->source_type))
+    if (!cc__is_complex(work->source_type))
         return;
     for (int64_t i = 0; i < count; i++)
         values->imaginary[i] *= work->scale;
@@ -105,15 +36,15 @@ static void rescale_piece(rescale_state *state, unsigned char *destination, int6
 {
     const cc__rescale *work = state->work;
     buffer *values = &state->values;
-    load(work->source_type, source, source_step, count, values);
+    cc__components_load(work->source_type, source, source_step, count, values->real, values->imaginary);
     if (!state->is_cast)
         compute(work, count, values);
     /* A complex value is 0 when both parts are. */
-    if (work->destination_type == CC_PIXEL_BOOL && is_complex(work->source_type)) {
+    if (work->destination_type == CC_PIXEL_BOOL && cc__is_complex(work->source_type)) {
         for (int64_t i = 0; i < count; i++)
             values->real[i] = values->real[i] != 0.0 || values->imaginary[i] != 0.0 ? 1.0 : 0.0;
     }
-    store(work->destination_type, values, destination, destination_step, count);
+    cc__components_store(work->destination_type, values->real, values->imaginary, destination, destination_step, count);
 }
 
 static void rescale_rows(const cc__rows *rows, unsigned char *destination, unsigned char *source, void *argument)

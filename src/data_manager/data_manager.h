@@ -96,7 +96,8 @@ int32_t cc__data_manager_count_mappings(cc__data_manager *manager, const cc__own
  */
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping);
-/* CC_ERROR_BUSY when begin would be refused: for an operation on two images, before it moves anything for the first. */
+/* CC_ERROR_BUSY or UNINITIALIZED when begin would be refused: for an operation on several images, before it moves
+ * anything for the first. */
 cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request);
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping);
 typedef cc_status (*cc__work_fn)(void *context);

@@ -23,6 +23,10 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
+    else if (request->access != CC_ACCESS_WRITE &&
+             !cc__validity_has(&manager->validity, &request->box, ~CC__SOURCE_UNDEFINED))
+        status =
+            cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", request->function);
     else if (manager->loans != NULL)
         status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
     cc__lock_let_go(&manager->lock);

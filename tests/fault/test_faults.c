@@ -53,6 +53,10 @@ static const program_step every_call[] = {
     {.kind = STEP_UNMAP_HOST, .image = C},
     {.kind = STEP_PREFETCH, .image = C, .place = CC_PLACE_HOST},
     {.kind = STEP_RESCALE, .image = A, .other = C},
+    {.kind = STEP_SUBTRACT, .image = C, .other = A},
+    {.kind = STEP_SUBTRACT, .image = A, .other = C},
+    {.kind = STEP_MEASURE, .image = V},
+    {.kind = STEP_MEASURE, .image = C},
     {.kind = STEP_SET_DEVICE, .image = A, .place = 1},
     {.kind = STEP_MAP_DEVICE, .image = A, .part = PART_ROWS, .access = CC_ACCESS_READ_WRITE},
     {.kind = STEP_UNMAP_DEVICE, .image = A},
@@ -227,7 +231,10 @@ static fault_set can_do_without(const program_kind *kind, const program_step *st
         return always | letting_go;
     case STEP_FILL:
     case STEP_RESCALE:
+    case STEP_SUBTRACT:
         return always | FAULT(FAULTY_EVENT_RECORD) | tidying;
+    case STEP_MEASURE:
+        return always | FAULT(FAULTY_EVENT_RECORD) | letting_go | tidying;
     case STEP_MAP_HOST:
     case STEP_MAP_DEVICE:
     case STEP_MAP_DESCRIPTOR:
@@ -271,15 +278,16 @@ static bool may_lose_device(void)
 {
     const fault_set failed = fault_sequence_failed();
     const fault_set working = FAULT(FAULTY_EVENT_RECORD) | FAULT(FAULTY_STREAM_SYNCHRONIZE);
-    const fault_set letting_go = FAULT(FAULTY_EVENT_SYNCHRONIZE) | FAULT(FAULTY_STREAM_WAIT);
-    return (failed & working) == working || (failed & letting_go) == letting_go;
+    const fault_set ordering = FAULT(FAULTY_STREAM_WAIT) | FAULT(FAULTY_STREAM_CREATE);
+    return (failed & working) == working ||
+           ((failed & FAULT(FAULTY_EVENT_SYNCHRONIZE)) != 0 && (failed & ordering) != 0);
 }
 
 /* Whether such work changes the only copy of an image. */
 static bool may_lose_pixels(const image_program *program, const program_step *step)
 {
-    return (step->kind == STEP_FILL || step->kind == STEP_RESCALE) && may_lose_device() &&
-           image_program_was_on_device_alone(program, step->image);
+    return (step->kind == STEP_FILL || step->kind == STEP_RESCALE || step->kind == STEP_SUBTRACT) &&
+           may_lose_device() && image_program_was_on_device_alone(program, step->image);
 }
 
 /* Returns how many things could have failed. */

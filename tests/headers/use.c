@@ -8,6 +8,10 @@
 #error "the version macros are not numbers for the preprocessor"
 #endif
 
+static const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE),
+                                CC_STEP2(CC_STEP_CLAMP, CC_TAKE_VALUE(0), CC_TAKE_MAGNITUDE(0)),
+                                CC_STEP2(CC_STEP_SELECT, CC_TAKE_STEP(1), CC_TAKE_COMPONENT(0, 0))};
+
 static const char version[] = "CudaCommon " CUDACOMMON_VERSION_STRING;
 
 extern const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_counters);
@@ -39,6 +43,7 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     if (stream != CC_STREAM_DEFAULT && stream != CC_STREAM_PER_THREAD)
         (void)cc_image_map_descriptor(image, 0, CC_ORDER_K, CC_DESCRIBE_COMPONENT_AXIS, CC_PLACE_HOST, CC_ACCESS_READ,
                                       stream, &descriptor);
+    (void)cc_image_evaluate(steps, sizeof steps / sizeof steps[0], &image, 1, image, stream);
     if (cc_image_export_dlpack(image, &export_params, CC_DLPACK_COPY, &tensor) == CC_OK)
         (void)cc_dlpack_get_geometry(tensor, &geometry);
     cc_image_release(image);

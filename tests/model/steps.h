@@ -33,6 +33,11 @@ bool step_prefetch(model_world *world);
 bool step_evict(model_world *world);
 bool step_fill(model_world *world);
 bool step_rescale(model_world *world);
+bool step_subtract(model_world *world);
+
+/* Where an operation runs, by the rule of operations.h; in steps_pixels.c. */
+uint32_t world_operation_place(const model_world *world, model_image *const images[], int32_t count,
+                               const oracle_box *written, cc_place *out_place);
 
 /* steps_loan.c */
 bool step_lend(model_world *world);

@@ -81,8 +81,8 @@ bool step_evict(model_world *world)
 
 /* On the first image's device that has memory on any; on the host when one has memory only there; else on the last
  * image's device. */
-static uint32_t operation_place(const model_world *world, model_image *const images[], int32_t count,
-                                const oracle_box *written, cc_place *out_place)
+uint32_t world_operation_place(const model_world *world, model_image *const images[], int32_t count,
+                               const oracle_box *written, cc_place *out_place)
 {
     bool has_host_memory = false;
     *out_place = CC_PLACE_HOST;
@@ -126,7 +126,7 @@ bool step_fill(model_world *world)
     const bool is_whole = touches && oracle_box_count(&region.box) == pixels->count && !is_lent(world, image->pixels);
     if (touches) {
         if (!is_whole)
-            errors |= operation_place(world, &image, 1, &region.box, &place);
+            errors |= world_operation_place(world, &image, 1, &region.box, &place);
         errors |= world_conflicts(world, image->pixels, &region.box, CC_ACCESS_WRITE);
     }
     if (place != CC_PLACE_HOST && world_place_errors(world, place) == 0)
@@ -217,7 +217,7 @@ bool step_rescale(model_world *world)
     const bool touches = errors == 0 && !is_empty;
     const bool is_new = touches && oracle_has_undefined(input->pixels->oracle, &input->box);
     if (touches) {
-        errors |= operation_place(world, images, 2, &output->box, &place);
+        errors |= world_operation_place(world, images, 2, &output->box, &place);
         errors |= world_conflicts(world, output->pixels, &output->box, CC_ACCESS_WRITE);
         errors |= world_conflicts(world, input->pixels, &input->box, CC_ACCESS_READ);
         if (errors == 0)

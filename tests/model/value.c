@@ -135,3 +135,14 @@ void value_rescale(cc_pixel_type from, const unsigned char *pixel, double scale,
         store(to, value, out_pixel + (size_t)i * cc_pixel_type_size_bytes(to));
     }
 }
+
+void value_subtract(cc_pixel_type first_type, const unsigned char *first, cc_pixel_type second_type,
+                    const unsigned char *second, cc_pixel_type to, int32_t components, unsigned char *out_pixel)
+{
+    for (int32_t i = 0; i < components; i++) {
+        const number x = load(first_type, first + (size_t)i * cc_pixel_type_size_bytes(first_type));
+        const number y = load(second_type, second + (size_t)i * cc_pixel_type_size_bytes(second_type));
+        store(to, (number){x.real - y.real, x.imaginary - y.imaginary},
+              out_pixel + (size_t)i * cc_pixel_type_size_bytes(to));
+    }
+}

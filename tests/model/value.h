@@ -20,6 +20,9 @@ cc_pixel_type value_type_random(random_source *source);
 
 void value_random(random_source *source, cc_pixel_type type, int32_t components, unsigned char *out_pixel);
 
+/* first - second; a real component's imaginary part is 0. */
+void value_subtract(cc_pixel_type first_type, const unsigned char *first, cc_pixel_type second_type,
+                    const unsigned char *second, cc_pixel_type to, int32_t components, unsigned char *out_pixel);
 void value_rescale(cc_pixel_type from, const unsigned char *pixel, double scale, double shift, cc_pixel_type to,
                    int32_t components, unsigned char *out_pixel);
 

@@ -11,7 +11,8 @@
 
 #define __global__
 #define __device__
-#define __launch_bounds__(threads)
+#define __grid_constant__
+#define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 static struct cuda_on_host_index {

@@ -24,7 +24,7 @@
 
 /* A set of what can fail: one bit for each faulty_operation, one for allocations, and one for callers'
  * allocators. */
-typedef uint32_t fault_set;
+typedef uint64_t fault_set;
 #define FAULT(operation) ((fault_set)1 << (operation))
 #define FAULT_ALLOCATION ((fault_set)1 << FAULTY_OPERATION_COUNT)
 #define FAULT_ALLOCATOR ((fault_set)1 << (FAULTY_OPERATION_COUNT + 1))

@@ -230,6 +230,28 @@ static cc_status faulty_rescale(cc__backend *self, int32_t device, cc_stream str
                       faulty_passes(&now) ? now.inner->rescale(now.inner, device, stream, work) : now.entry.status);
 }
 
+static cc_status faulty_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
+{
+    const int64_t pixel_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    faulty_call now = faulty_begin(self, FAULTY_EVALUATE, device, stream, box_bytes(work->size, pixel_bytes));
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->evaluate(now.inner, device, stream, work) : now.entry.status);
+}
+
+static cc_status faulty_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
+{
+    faulty_call now = faulty_begin(self, FAULTY_REDUCE, device, stream, sizeof *work->result);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->reduce(now.inner, device, stream, work) : now.entry.status);
+}
+
+static cc_status faulty_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
+{
+    faulty_call now = faulty_begin(self, FAULTY_HISTOGRAM, device, stream, work->bins * (int64_t)sizeof *work->counts);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->histogram(now.inner, device, stream, work) : now.entry.status);
+}
+
 cc__backend *faulty_backend_create(cc__backend *inner)
 {
     faulty *self = calloc(1, sizeof *self);
@@ -261,6 +283,9 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .copy = faulty_copy,
                                 .fill = faulty_fill,
                                 .rescale = faulty_rescale,
+                                .evaluate = faulty_evaluate,
+                                .reduce = faulty_reduce,
+                                .histogram = faulty_histogram,
                                 .copy_boxes = faulty_copy_boxes,
                                 .stream_id = faulty_stream_id,
                                 .memory_info = faulty_memory_info,

@@ -34,9 +34,12 @@ typedef enum faulty_operation {
     FAULTY_RANGE_PUSH = 24, /* cannot fail, and is not in total_calls or the log: it does nothing to a device */
     FAULTY_RANGE_POP = 25,  /* the same */
     FAULTY_SYNCHRONIZE = 26,
-    FAULTY_OPERATION_COUNT = 27,
-    FAULTY_ANY = 28,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 29 /* in a rule: all that can fail */
+    FAULTY_EVALUATE = 27,
+    FAULTY_REDUCE = 28,
+    FAULTY_HISTOGRAM = 29,
+    FAULTY_OPERATION_COUNT = 30,
+    FAULTY_ANY = 31,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 32 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);

@@ -187,6 +187,33 @@ static cc_status rescale(program_image *input, program_image *output)
     return status;
 }
 
+static cc_status subtract(program_image *image, program_image *other)
+{
+    const cc_region *from = &other->region;
+    const cc_region *to = &image->region;
+    const cc_status status = cc_image_subtract(image->image, other->image, image->image, CC_STREAM_DEFAULT);
+    for (int64_t k = 0; status == CC_OK && k < to->size[2]; ++k)
+        for (int64_t j = 0; j < to->size[1]; ++j)
+            for (int64_t i = 0; i < to->size[0]; ++i)
+                *image_pixels_at(image->pixels, to->index[0] + i, to->index[1] + j, to->index[2] + k) -=
+                    *image_pixels_at(other->pixels, from->index[0] + i, from->index[1] + j, from->index[2] + k);
+    return status;
+}
+
+static cc_status measure(program_image *image)
+{
+    const cc_region *region = &image->region;
+    double sum = 0, found = 0;
+    const cc_status status = cc_image_measure(CC_REDUCE_SUM, image->image, NULL, CC_STREAM_DEFAULT, &found);
+    for (int64_t k = 0; k < region->size[2]; ++k)
+        for (int64_t j = 0; j < region->size[1]; ++j)
+            for (int64_t i = 0; i < region->size[0]; ++i)
+                sum +=
+                    *image_pixels_at(image->pixels, region->index[0] + i, region->index[1] + j, region->index[2] + k);
+    ck_assert(status != CC_OK || found == sum);
+    return status;
+}
+
 /* Rows one by one, because what lies between them may be somebody else's. */
 static void touch_on_real_device(int32_t device, cc_stream stream, pixel_touch *touch)
 {
@@ -327,6 +354,8 @@ static bool has_device(const image_program *program, const program_step *step)
     case STEP_MAP_HOST:
     case STEP_UNMAP_HOST:
     case STEP_RELEASE:
+    case STEP_SUBTRACT:
+    case STEP_MEASURE:
         return true;
     case STEP_MAP_DEVICE:
     case STEP_UNMAP_DEVICE:
@@ -347,7 +376,8 @@ static bool has_device(const image_program *program, const program_step *step)
 static bool is_possible(const image_program *program, const program_step *step)
 {
     const program_image *image = &program->images[step->image];
-    const bool needs_other = step->kind == STEP_VIEW || step->kind == STEP_GRAFT || step->kind == STEP_RESCALE;
+    const bool needs_other = step->kind == STEP_VIEW || step->kind == STEP_GRAFT || step->kind == STEP_RESCALE ||
+                             step->kind == STEP_SUBTRACT;
     if (!has_device(program, step) || (needs_other && program->images[step->other].image == NULL))
         return false;
     return (step->kind == STEP_CREATE || step->kind == STEP_VIEW) == (image->image == NULL);
@@ -376,6 +406,10 @@ cc_status image_program_do(image_program *program, const program_step *step)
         return fill(program, image, step);
     case STEP_RESCALE:
         return rescale(other, image);
+    case STEP_SUBTRACT:
+        return subtract(image, other);
+    case STEP_MEASURE:
+        return measure(image);
     case STEP_MAP_HOST:
     case STEP_MAP_DEVICE:
     case STEP_MAP_DESCRIPTOR:
@@ -404,7 +438,7 @@ const char *image_program_describe(const program_step *step)
     static const char *const names[] = {
         "create",   "view",     "graft",      "resize",        "wrap_host",    "wrap_device",    "fill",
         "rescale",  "map_host", "unmap_host", "map_device",    "unmap_device", "map_descriptor", "unmap_descriptor",
-        "prefetch", "evict",    "set_device", "valid_regions", "release"};
+        "prefetch", "evict",    "set_device", "valid_regions", "release",      "subtract",       "measure"};
     static char text[128];
     snprintf(text, sizeof text, "%s of image %d (other %d, part %d, access %d, place %d)", names[step->kind],
              (int)step->image, (int)step->other, (int)step->part, (int)step->access, (int)step->place);

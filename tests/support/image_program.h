@@ -26,7 +26,9 @@ typedef enum step_kind {
     STEP_EVICT = 15,
     STEP_SET_DEVICE = 16,
     STEP_VALID_REGIONS = 17,
-    STEP_RELEASE = 18
+    STEP_RELEASE = 18,
+    STEP_SUBTRACT = 19, /* `image` becomes `image` - `other`, where it is */
+    STEP_MEASURE = 20   /* the sum of all pixels must be what it is */
 } step_kind;
 
 /* A part of an image: its region, or all of it. */

@@ -50,6 +50,24 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
                            .destination_type = CC_PIXEL_UINT8,
                            .source_type = CC_PIXEL_UINT8,
                            .scale = 1.0};
+    void *results = NULL;
+    ck_assert_int_eq(inner->allocate(inner, 0, stream, 256, &results), CC_OK);
+    const cc__reduced bytes = {
+        .data = memory, .stride = {1, BYTES, BYTES, BYTES}, .component_stride = 1, .type = CC_PIXEL_UINT8};
+    cc__evaluate evaluate = {.destination = rescale.destination,
+                             .destination_type = CC_PIXEL_UINT8,
+                             .components = 1,
+                             .size = {BYTES, 1, 1, 1},
+                             .step_count = 1,
+                             .steps = {{.a = {.kind = CC__TERM_VALUE}, .slot = -1}}};
+    cc__reduce reduce = {.sources = {bytes},
+                         .source_count = 1,
+                         .components = 1,
+                         .size = {BYTES, 1, 1, 1},
+                         .result = results,
+                         .scratch = (cc__partial *)results + 1};
+    cc__histogram histogram = {
+        .source = bytes, .components = 1, .size = {BYTES, 1, 1, 1}, .upper = 1, .bins = 2, .counts = results};
     for (int i = 0; i < FAULTY_OPERATION_COUNT; i++)
         statuses[i] = CC_OK;
     statuses[FAULTY_CURRENT_DEVICE] = faulty->current_device(faulty, &device);
@@ -82,6 +100,10 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_MEMORY_INFO] = faulty->memory_info(faulty, 0, &free_bytes, &total_bytes);
     statuses[FAULTY_TRIM] = faulty->trim(faulty, 0, 0);
     statuses[FAULTY_SYNCHRONIZE] = faulty->synchronize(faulty, 0);
+    statuses[FAULTY_EVALUATE] = faulty->evaluate(faulty, 0, stream, &evaluate);
+    statuses[FAULTY_REDUCE] = faulty->reduce(faulty, 0, stream, &reduce);
+    statuses[FAULTY_HISTOGRAM] = faulty->histogram(faulty, 0, stream, &histogram);
+    ck_assert_int_eq(inner->free(inner, 0, stream, results), CC_OK);
     faulty->range_push(faulty, "all");
     faulty->range_pop(faulty);
     inner->event_destroy(inner, 0, event);

@@ -1,0 +1,547 @@
+/* Reductions and histograms on the GPU, in the order that src/base/reduce.c has on the CPU. */
+#include "base/reduce.h"
+#include "kernels/launch.h"
+#include "kernels/tiles.h"
+
+#include <string.h>
+
+#define PACK 4 /* lanes of a thread, side by side: CC__REDUCE_LANES / CC__BLOCK_THREADS */
+#define ROUNDS CC__REDUCE_ROUNDS
+/* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
+#define NARROW_ROUNDS 4
+#define WIDE_ROUNDS 2
+#define BLOCKS_PER_MULTIPROCESSOR 8
+/* Bins that a block counts in its own memory. */
+#define OWN_BINS 4096
+
+typedef struct cc__reduce_plan {
+    cc__reduced sources[2];
+    cc__sequence sequence;
+    int64_t pieces;
+    cc__partial *partials;
+    int32_t is_packed[2]; /* packs lie side by side, aligned, and no row ends in one */
+    int32_t is_short;     /* components have numbers of 31 bits */
+    cc__divisor length;
+    cc__divisor size[CC_MAX_DIMENSION];
+} cc__reduce_plan;
+
+typedef struct cc__join_plan {
+    const cc__partial *partials;
+    int64_t count;
+    int64_t pieces;
+    cc__partial *next; /* with one piece the result is made instead */
+    double *result;
+    cc__reduce_kind kind;
+    cc__reduce_end end;
+    int64_t component_count;
+} cc__join_plan;
+
+typedef struct cc__histogram_plan {
+    cc__reduce_plan reduce; /* its source and sequence */
+    double lower;
+    double upper;
+    double scale;
+    int64_t bins;
+    uint64_t *counts;
+} cc__histogram_plan;
+
+static __device__ inline void add_32(uint32_t *to, uint32_t value)
+{
+#ifdef __CUDACC__
+    atomicAdd(to, value);
+#else
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void add_64(uint64_t *to, uint64_t value)
+{
+#ifdef __CUDACC__
+    atomicAdd((unsigned long long *)to, (unsigned long long)value);
+#else
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Where a component is, when there are several rows. */
+static CC__NOT_INLINE __device__ const unsigned char *find_in_rows(const cc__reduce_plan *plan, int32_t n,
+                                                                   int64_t number)
+{
+    const cc__sequence *sequence = &plan->sequence;
+    const unsigned char *data = plan->sources[n].data;
+    if (plan->is_short != 0) {
+        int32_t row = cc__divide((int32_t)number, &plan->length);
+        data += ((int32_t)number - row * plan->length.value) * sequence->step[n];
+        CC__UNROLL
+        for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
+            if (i >= sequence->axes)
+                break;
+            int32_t next = i + 1 < sequence->axes ? cc__divide(row, &plan->size[i]) : 0;
+            data += (row - next * plan->size[i].value) * sequence->stride[n][i];
+            row = next;
+        }
+        return data;
+    }
+    int64_t row = number / sequence->length;
+    data += (number - row * sequence->length) * sequence->step[n];
+    CC__UNROLL
+    for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
+        if (i >= sequence->axes)
+            break;
+        int64_t next = i + 1 < sequence->axes ? row / sequence->size[i] : 0;
+        data += (row - next * sequence->size[i]) * sequence->stride[n][i];
+        row = next;
+    }
+    return data;
+}
+
+static __device__ inline const unsigned char *find(const cc__reduce_plan *plan, int32_t n, int64_t number)
+{
+    if (plan->sequence.axes == 0)
+        return plan->sources[n].data + number * plan->sequence.step[n];
+    return find_in_rows(plan, n, number);
+}
+
+/* A pack of components that lie side by side as bits, narrow types in HOLDERs of 32 bits. */
+#define DEFINE_READ(BITS, ALIGNMENT, HOLDER)                                                                           \
+    typedef struct __align__(ALIGNMENT) packed_##BITS                                                                  \
+    {                                                                                                                  \
+        uint##BITS##_t value[PACK];                                                                                    \
+    }                                                                                                                  \
+    packed_##BITS;                                                                                                     \
+                                                                                                                       \
+    static __device__ inline void read_pack_##BITS(const cc__reduce_plan *plan, int32_t n, int64_t first,              \
+                                                   HOLDER out[PACK])                                                   \
+    {                                                                                                                  \
+        packed_##BITS whole = *(const packed_##BITS *)find(plan, n, first);                                            \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < PACK; i++)                                                                             \
+            out[i] = whole.value[i];                                                                                   \
+    }
+
+DEFINE_READ(8, 4, uint32_t)
+DEFINE_READ(16, 8, uint32_t)
+DEFINE_READ(32, 16, uint32_t)
+DEFINE_READ(64, 16, uint64_t)
+
+static __device__ inline int32_t type_bytes(cc_pixel_type type)
+{
+    switch ((int32_t)type) {
+#define BYTES(NAME, HOLDER, BITS)                                                                                      \
+    case CC_PIXEL_##NAME:                                                                                              \
+        return (BITS) / 8;
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(BYTES)
+        CC__FOR_EACH_TYPE_OF_32_BITS(BYTES)
+#undef BYTES
+    }
+    return 8;
+}
+
+/* The compiler cannot know that there are no other types. */
+#define CLEAR(ROUNDS_AT_ONCE)                                                                                          \
+    CC__UNROLL                                                                                                         \
+    for (int32_t r = 0; r < (ROUNDS_AT_ONCE); r++) {                                                                   \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < PACK; i++)                                                                             \
+            out[r][i] = 0.0;                                                                                           \
+    }
+
+/* The packs of several rounds from the one that begins with component `first`, as float64. */
+static __device__ inline void load_narrow(const cc__reduce_plan *plan, int32_t n, int64_t first,
+                                          double out[NARROW_ROUNDS][PACK])
+{
+    uint32_t bits[NARROW_ROUNDS][PACK];
+    CLEAR(NARROW_ROUNDS)
+#define READ(BITS)                                                                                                     \
+    CC__UNROLL                                                                                                         \
+    for (int32_t r = 0; r < NARROW_ROUNDS; r++)                                                                        \
+        read_pack_##BITS(plan, n, first + r * CC__REDUCE_LANES, bits[r]);
+    switch (type_bytes(plan->sources[n].type)) {
+    case 1:
+        READ(8)
+        break;
+    case 2:
+        READ(16)
+        break;
+    default:
+        READ(32)
+        break;
+    }
+#undef READ
+#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {                                                                  \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
+        }                                                                                                              \
+        break;
+    switch ((int32_t)plan->sources[n].type) {
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CONVERT)
+        CC__FOR_EACH_TYPE_OF_32_BITS(CONVERT)
+    }
+#undef CONVERT
+}
+
+static __device__ inline void load_wide(const cc__reduce_plan *plan, int32_t n, int64_t first,
+                                        double out[WIDE_ROUNDS][PACK])
+{
+    uint64_t bits[WIDE_ROUNDS][PACK];
+    CLEAR(WIDE_ROUNDS)
+    CC__UNROLL
+    for (int32_t r = 0; r < WIDE_ROUNDS; r++)
+        read_pack_64(plan, n, first + r * CC__REDUCE_LANES, bits[r]);
+#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < WIDE_ROUNDS; r++) {                                                                    \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
+        }                                                                                                              \
+        break;
+    switch ((int32_t)plan->sources[n].type) {
+        CC__FOR_EACH_TYPE_OF_64_BITS(CONVERT)
+    }
+#undef CONVERT
+}
+
+static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, bool is_first, double x, double y)
+{
+    switch (kind) {
+    case CC__REDUCE_SUM:
+        lane->value = lane->value + x;
+        break;
+    case CC__REDUCE_MINIMUM:
+        lane->value = cc__minimum(lane->value, x);
+        break;
+    case CC__REDUCE_MAXIMUM:
+        lane->value = cc__maximum(lane->value, x);
+        break;
+    case CC__REDUCE_SQUARES:
+        lane->value = lane->value + x * x;
+        break;
+    case CC__REDUCE_DOT:
+        lane->value = lane->value + x * y;
+        break;
+    case CC__REDUCE_MOMENTS: {
+        if (is_first)
+            lane->first = x;
+        double distance = x - lane->first;
+        lane->value = lane->value + distance;
+        lane->squares = lane->squares + distance * distance;
+        break;
+    }
+    }
+}
+
+/* Joins what the threads of a block have, in neighbouring pairs; thread 0 has it all in the end. */
+static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own)
+{
+    int32_t thread = (int32_t)threadIdx.x;
+    shared[thread] = own;
+    __syncthreads();
+    for (int32_t apart = 1; apart < CC__BLOCK_THREADS; apart *= 2) {
+        if (thread % (2 * apart) == 0)
+            shared[thread] = cc__reduce_join(kind, shared[thread], shared[thread + apart]);
+        __syncthreads();
+    }
+}
+
+static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__partial lanes[PACK])
+{
+    return cc__reduce_join(kind, cc__reduce_join(kind, lanes[0], lanes[1]), cc__reduce_join(kind, lanes[2], lanes[3]));
+}
+
+/* One component of each lane for some rounds of a whole piece. */
+#define TAKE_ROUNDS(COUNT, LOAD)                                                                                       \
+    for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
+        double x[COUNT][PACK];                                                                                         \
+        double y[COUNT][PACK];                                                                                         \
+        LOAD(plan, 0, first + round * CC__REDUCE_LANES, x);                                                            \
+        if (kind == CC__REDUCE_DOT)                                                                                    \
+            LOAD(plan, 1, first + round * CC__REDUCE_LANES, y);                                                        \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < COUNT; r++) {                                                                          \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                take(kind, &lanes[i], round + r == 0, x[r][i], kind == CC__REDUCE_DOT ? y[r][i] : 0.0);                \
+        }                                                                                                              \
+    }
+
+/* One component of any type, anywhere. */
+static CC__NOT_INLINE __device__ double load_one(const cc__reduce_plan *plan, int32_t n, int64_t number)
+{
+    const unsigned char *from = find(plan, n, number);
+    switch ((int32_t)plan->sources[n].type) {
+#define LOAD(NAME, HOLDER, BITS)                                                                                       \
+    case CC_PIXEL_##NAME:                                                                                              \
+        return cc__load_##NAME(*(const HOLDER *)from);
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD)
+        CC__FOR_EACH_TYPE_OF_32_BITS(LOAD)
+        CC__FOR_EACH_TYPE_OF_64_BITS(LOAD)
+#undef LOAD
+    }
+    return 0.0;
+}
+
+/* The last piece, and pixels that do not lie in packs. */
+static __device__ inline void take_one_by_one(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t first,
+                                              cc__reduce_lane lanes[PACK])
+{
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        CC__UNROLL
+        for (int32_t i = 0; i < PACK; i++) {
+            int64_t number = first + round * CC__REDUCE_LANES + i;
+            if (number < plan->sequence.count)
+                take(kind, &lanes[i], round == 0, load_one(plan, 0, number),
+                     kind == CC__REDUCE_DOT ? load_one(plan, 1, number) : 0.0);
+        }
+    }
+}
+
+static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, cc__partial *shared)
+{
+    int64_t count = plan->sequence.count;
+    bool is_narrow = type_bytes(plan->sources[0].type) <= 4;
+    bool is_packed = plan->is_packed[0] != 0;
+    if (kind == CC__REDUCE_DOT)
+        is_packed = is_packed && plan->is_packed[1] != 0 && (type_bytes(plan->sources[1].type) <= 4) == is_narrow;
+    for (int64_t piece = blockIdx.x; piece < plan->pieces; piece += gridDim.x) {
+        int64_t first = piece * CC__REDUCE_PIECE + PACK * (int32_t)threadIdx.x;
+        cc__reduce_lane lanes[PACK];
+        cc__partial partials[PACK];
+        CC__UNROLL
+        for (int32_t i = 0; i < PACK; i++) {
+            lanes[i].value = cc__reduce_nothing(kind);
+            lanes[i].squares = 0.0;
+            lanes[i].first = 0.0;
+        }
+        if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
+            take_one_by_one(plan, kind, first, lanes);
+        } else if (is_narrow) {
+            TAKE_ROUNDS(NARROW_ROUNDS, load_narrow)
+        } else {
+            TAKE_ROUNDS(WIDE_ROUNDS, load_wide)
+        }
+        CC__UNROLL
+        for (int32_t i = 0; i < PACK; i++) {
+            int64_t left = count - first - i;
+            int64_t taken = left > 0 ? (left - 1) / CC__REDUCE_LANES + 1 : 0;
+            partials[i] = cc__reduce_lane_end(kind, lanes[i], (int32_t)(taken < ROUNDS ? taken : ROUNDS));
+        }
+        join_threads(kind, shared, join_pack(kind, partials));
+        if (threadIdx.x == 0)
+            plan->partials[piece] = shared[0];
+        __syncthreads();
+    }
+}
+
+#define DEFINE_KERNEL(KIND)                                                                                            \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        reduce_##KIND(const __grid_constant__ cc__reduce_plan plan)                                                    \
+    {                                                                                                                  \
+        __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
+        reduce_pieces(&plan, CC__REDUCE_##KIND, shared);                                                               \
+    }
+
+DEFINE_KERNEL(SUM)
+DEFINE_KERNEL(MINIMUM)
+DEFINE_KERNEL(MAXIMUM)
+DEFINE_KERNEL(SQUARES)
+DEFINE_KERNEL(DOT)
+DEFINE_KERNEL(MOMENTS)
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
+{
+    __shared__ cc__partial shared[CC__BLOCK_THREADS];
+    for (int64_t piece = blockIdx.x; piece < plan.pieces; piece += gridDim.x) {
+        int64_t first = piece * CC__REDUCE_PIECE + PACK * (int32_t)threadIdx.x;
+        cc__partial lanes[PACK];
+        CC__UNROLL
+        for (int32_t i = 0; i < PACK; i++) {
+            lanes[i].value = cc__reduce_nothing(plan.kind);
+            lanes[i].squares = 0.0;
+            lanes[i].count = 0.0;
+        }
+        for (int32_t round = 0; round < ROUNDS; round++) {
+            CC__UNROLL
+            for (int32_t i = 0; i < PACK; i++) {
+                int64_t n = first + round * CC__REDUCE_LANES + i;
+                if (n < plan.count)
+                    lanes[i] = cc__reduce_join(plan.kind, lanes[i], plan.partials[n]);
+            }
+        }
+        join_threads(plan.kind, shared, join_pack(plan.kind, lanes));
+        if (threadIdx.x == 0) {
+            if (plan.pieces == 1)
+                *plan.result = cc__reduce_result(plan.end, shared[0], plan.component_count);
+            else
+                plan.next[piece] = shared[0];
+        }
+        __syncthreads();
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+    clear_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.counts[bin] = 0;
+}
+
+static __device__ inline void count_run(const cc__histogram_plan *plan, uint32_t *own, int64_t bin, uint32_t length)
+{
+    if (bin < 0 || length == 0)
+        return;
+    if (plan->bins <= OWN_BINS)
+        add_32(&own[bin], length);
+    else
+        add_64(&plan->counts[bin], length);
+}
+
+/* Equal bins that follow each other, as in a background, are counted at once. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+    count_values(const __grid_constant__ cc__histogram_plan plan)
+{
+    __shared__ uint32_t own[OWN_BINS];
+    int32_t thread = (int32_t)threadIdx.x;
+    bool has_own = plan.bins <= OWN_BINS;
+    for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS)
+        own[bin] = 0;
+    __syncthreads();
+    int64_t last = -1;
+    uint32_t length = 0;
+    for (int64_t piece = blockIdx.x; piece < plan.reduce.pieces; piece += gridDim.x) {
+        int64_t first = piece * CC__REDUCE_PIECE + PACK * thread;
+        for (int32_t round = 0; round < ROUNDS; round++) {
+            for (int32_t i = 0; i < PACK; i++) {
+                int64_t number = first + round * CC__REDUCE_LANES + i;
+                if (number >= plan.reduce.sequence.count)
+                    break;
+                double x = load_one(&plan.reduce, 0, number);
+                int64_t bin = cc__histogram_bin(x, plan.lower, plan.upper, plan.scale, plan.bins);
+                if (bin != last) {
+                    count_run(&plan, own, last, length);
+                    last = bin;
+                    length = 0;
+                }
+                length++;
+            }
+        }
+    }
+    count_run(&plan, own, last, length);
+    __syncthreads();
+    for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS) {
+        if (own[bin] != 0)
+            add_64(&plan.counts[bin], own[bin]);
+    }
+    __syncthreads();
+}
+
+static bool lies_in_packs(const cc__sequence *sequence, const cc__reduced *source, int32_t n)
+{
+    const int64_t size_bytes = (int64_t)cc_pixel_type_size_bytes(source->type);
+    const int64_t alignment = PACK * size_bytes < 16 ? PACK * size_bytes : 16;
+    if (sequence->step[n] != size_bytes || (uintptr_t)source->data % (uintptr_t)alignment != 0)
+        return false;
+    for (int32_t i = 0; i < sequence->axes; i++)
+        if (sequence->stride[n][i] % alignment != 0)
+            return false;
+    return sequence->axes == 0 || sequence->length % PACK == 0;
+}
+
+static void plan_sequence(cc__reduce_plan *plan, const cc__reduced *sources, int32_t source_count, int32_t components,
+                          const int64_t size[CC_MAX_DIMENSION])
+{
+    memset(plan, 0, sizeof *plan);
+    cc__sequence_plan(sources, source_count, components, size, &plan->sequence);
+    plan->pieces = cc__reduce_pieces(plan->sequence.count);
+    for (int32_t n = 0; n < source_count; n++) {
+        plan->sources[n] = sources[n];
+        plan->is_packed[n] = lies_in_packs(&plan->sequence, &sources[n], n);
+    }
+    plan->is_short = plan->sequence.count <= INT32_MAX;
+    if (plan->is_short) {
+        plan->length = cc__divisor_of((int32_t)plan->sequence.length);
+        for (int32_t i = 0; i < CC_MAX_DIMENSION; i++)
+            plan->size[i] = cc__divisor_of((int32_t)plan->sequence.size[i]);
+    }
+}
+
+static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
+{
+    const int64_t most = (int64_t)launcher->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
+    return (uint32_t)(pieces < most ? pieces : most);
+}
+
+static const void *reduce_kernel(cc__reduce_kind kind)
+{
+    switch (kind) {
+    case CC__REDUCE_SUM:
+        return (const void *)reduce_SUM;
+    case CC__REDUCE_MINIMUM:
+        return (const void *)reduce_MINIMUM;
+    case CC__REDUCE_MAXIMUM:
+        return (const void *)reduce_MAXIMUM;
+    case CC__REDUCE_SQUARES:
+        return (const void *)reduce_SQUARES;
+    case CC__REDUCE_DOT:
+        return (const void *)reduce_DOT;
+    case CC__REDUCE_MOMENTS:
+        return (const void *)reduce_MOMENTS;
+    }
+    return NULL;
+}
+
+cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher)
+{
+    cc__reduce_plan plan;
+    plan_sequence(&plan, work->sources, work->source_count, work->components, work->size);
+    plan.partials = work->scratch;
+    void *arguments[] = {&plan};
+    cc_status status = launcher->launch(launcher, reduce_kernel(work->kind), blocks_for(plan.pieces, launcher),
+                                        CC__BLOCK_THREADS, arguments);
+    cc__join_plan join;
+    memset(&join, 0, sizeof join);
+    join.partials = work->scratch;
+    join.count = plan.pieces;
+    join.result = work->result;
+    join.kind = work->kind;
+    join.end = work->end;
+    join.component_count = plan.sequence.count;
+    while (status == CC_OK) {
+        void *join_arguments[] = {&join};
+        join.pieces = cc__reduce_pieces(join.count);
+        join.next = (cc__partial *)join.partials + join.count;
+        status = launcher->launch(launcher, (const void *)join_partials, blocks_for(join.pieces, launcher),
+                                  CC__BLOCK_THREADS, join_arguments);
+        if (join.pieces == 1)
+            break;
+        join.partials = join.next;
+        join.count = join.pieces;
+    }
+    return status;
+}
+
+cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher)
+{
+    cc__histogram_plan plan;
+    memset(&plan, 0, sizeof plan);
+    plan_sequence(&plan.reduce, &work->source, 1, work->components, work->size);
+    plan.lower = work->lower;
+    plan.upper = work->upper;
+    plan.scale = (double)work->bins / (work->upper - work->lower);
+    plan.bins = work->bins;
+    plan.counts = work->counts;
+    void *arguments[] = {&plan};
+    cc_status status =
+        launcher->launch(launcher, (const void *)clear_counts, blocks_for(cc__reduce_pieces(work->bins), launcher),
+                         CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, (const void *)count_values, blocks_for(plan.reduce.pieces, launcher),
+                                  CC__BLOCK_THREADS, arguments);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* Reductions of pixels in memory, as plain data, and how the CPU does them. */
+#ifndef CC_BASE_REDUCE_H
+#define CC_BASE_REDUCE_H
+
+#include "base/work.h"
+#include "kernels/reduce_math.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Components of a real type; parts of complex ones count as components of their own. */
+typedef struct cc__reduced {
+    const unsigned char *data;
+    int64_t stride[CC_MAX_DIMENSION];
+    int64_t component_stride;
+    cc_pixel_type type;
+    int32_t reserved;
+} cc__reduced;
+
+typedef struct cc__reduce {
+    cc__reduced sources[2]; /* the second for dot products */
+    int32_t source_count;
+    int32_t components;
+    int64_t size[CC_MAX_DIMENSION]; /* > 0 */
+    cc__reduce_kind kind;
+    cc__reduce_end end;
+    double *result;
+    cc__partial *scratch; /* room for cc__reduce_scratch(), at the same place */
+} cc__reduce;
+
+typedef struct cc__histogram {
+    cc__reduced source;
+    int32_t components;
+    int32_t reserved;
+    int64_t size[CC_MAX_DIMENSION];
+    double lower;
+    double upper;
+    int64_t bins;
+    uint64_t *counts; /* side by side; set to 0 first */
+} cc__histogram;
+
+/* The components in their order, as rows. Counted like sources. */
+typedef struct cc__sequence {
+    int64_t count;  /* of all components */
+    int64_t length; /* of a row */
+    int32_t axes;
+    int32_t reserved;
+    int64_t step[2];
+    int64_t size[CC_MAX_DIMENSION];
+    int64_t stride[2][CC_MAX_DIMENSION];
+} cc__sequence;
+
+void cc__sequence_plan(const cc__reduced *sources, int32_t source_count, int32_t components,
+                       const int64_t size[CC_MAX_DIMENSION], cc__sequence *out_sequence);
+
+/* Pieces of so many components; how many partial results all levels have together. */
+int64_t cc__reduce_pieces(int64_t count);
+int64_t cc__reduce_scratch(int64_t count);
+
+/* One piece of the components, or of the partial results of a level. */
+cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece);
+/* All levels above the first, whose results are in the scratch, and the end. */
+void cc__reduce_finish(const cc__reduce *work, const cc__sequence *sequence);
+void cc__reduce_on_host(const cc__reduce *work);
+
+/* Adds the components `first` to `first + count` to `counts`. */
+void cc__histogram_add(const cc__histogram *work, const cc__sequence *sequence, int64_t first, int64_t count,
+                       uint64_t *counts);
+void cc__histogram_on_host(const cc__histogram *work);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,270 @@
+/* The kernels of expressions, run on the CPU, against the host's own path: the same bits for every layout and step. */
+#include "support/cuda_on_host.h"
+
+#include "kernels/evaluate.cu"
+#include "support/plain_work.h"
+#include "support/rescale_cases.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((int64_t)1 << 18)
+
+static int32_t launches;
+static const void *last_kernel;
+
+static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
+                        void **arguments)
+{
+    const bool is_general = kernel == (const void *)evaluate_real || kernel == (const void *)evaluate_complex ||
+                            kernel == (const void *)evaluate_whole || kernel == (const void *)evaluate_copy;
+    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_gt(grid_blocks, 0);
+    (void)launcher;
+    launches++;
+    last_kernel = kernel;
+    if (is_general) {
+        void (*run)(const cc__general_plan) = (void (*)(const cc__general_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__general_plan *)arguments[0]));
+    } else {
+        void (*run)(const cc__direct_plan) = (void (*)(const cc__direct_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__direct_plan *)arguments[0]));
+    }
+    return CC_OK;
+}
+
+static const cc__launcher launcher = {launch, 1};
+
+static int64_t bytes_of_type(cc_pixel_type type)
+{
+    return (int64_t)cc_pixel_type_size_bytes(type);
+}
+
+static void write_cases(cc_pixel_type type, int64_t first, int64_t count, unsigned char *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        rescale_case_write(type, first + i, out + i * bytes_of_type(type));
+}
+
+static cc_pixel_type random_type(uint32_t *state, cc__numbers numbers)
+{
+    static const cc_pixel_type whole[] = {CC_PIXEL_BOOL,   CC_PIXEL_UINT8,  CC_PIXEL_INT8,
+                                          CC_PIXEL_UINT16, CC_PIXEL_INT16,  CC_PIXEL_INT32,
+                                          CC_PIXEL_UINT32, CC_PIXEL_UINT64, CC_PIXEL_INT64};
+    if (numbers == CC__NUMBERS_WHOLE)
+        return whole[random_below(state, 9)];
+    return (cc_pixel_type)random_below(state, numbers == CC__NUMBERS_REAL ? 13 : 15);
+}
+
+static cc__term random_term(uint32_t *state, const cc__evaluate *work, int32_t step, int32_t slots)
+{
+    static const double values[] = {0, 1, -3, 2, 100};
+    cc__term term = {.kind = CC__TERM_VALUE, .value = values[random_below(state, 5)]};
+    const int64_t what = random_below(state, 10);
+    if (what < 6 || step == 0) {
+        term.kind = CC__TERM_SOURCE;
+        term.number = (int32_t)random_below(state, work->source_count);
+        if (what == 0 && work->numbers != CC__NUMBERS_WHOLE)
+            term.kind = CC__TERM_MAGNITUDE;
+    } else if (what < 8 && slots > 0) {
+        term.kind = CC__TERM_SLOT;
+        term.number = (int32_t)random_below(state, slots);
+    }
+    return term;
+}
+
+static const cc_step_kind real_kinds[] = {
+    CC_STEP_ADD,       CC_STEP_SUBTRACT,    CC_STEP_MULTIPLY, CC_STEP_DIVIDE, CC_STEP_MINIMUM,      CC_STEP_MAXIMUM,
+    CC_STEP_CLAMP,     CC_STEP_WITHIN,      CC_STEP_LESS,     CC_STEP_EQUAL,  CC_STEP_SELECT,       CC_STEP_NEGATE,
+    CC_STEP_SQUARE,    CC_STEP_ABSOLUTE,    CC_STEP_REAL,     CC_STEP_LOAD,   CC_STEP_MULTIPLY_ADD, CC_STEP_IMAGINARY,
+    CC_STEP_CONJUGATE, CC_STEP_SQUARE_ROOT, CC_STEP_ARGUMENT};
+
+static void random_steps(uint32_t *state, cc__evaluate *work)
+{
+    int32_t slots = 0;
+    work->step_count = (int32_t)(1 + random_below(state, random_below(state, 2) == 0 ? 2 : 7));
+    for (int32_t i = 0; i < work->step_count; i++) {
+        cc__instruction *step = &work->steps[i];
+        step->kind = i == 0 ? CC_STEP_LOAD
+                            : (int32_t)real_kinds[random_below(state, work->numbers == CC__NUMBERS_WHOLE ? 19 : 21)];
+        step->a = random_term(state, work, i, slots);
+        step->b = random_term(state, work, i == 0 ? 1 : i, slots);
+        step->reals = (int32_t)random_below(state, 4);
+        step->slot = random_below(state, 3) == 0 ? slots++ : -1;
+    }
+}
+
+/* Returns false when the work does not fit into the buffers. */
+static bool random_work(uint32_t *state, cc__evaluate *work, unsigned char *const buffers[5], int64_t *out_bytes)
+{
+    memset(work, 0, sizeof *work);
+    work->numbers = (cc__numbers)random_below(state, 3);
+    work->components = (int32_t)(1 + random_below(state, 4));
+    work->source_count = (int32_t)(1 + random_below(state, 4));
+    work->destination_type = random_type(state, work->numbers);
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        work->size[axis] = random_below(state, 3) == 0 ? 1 : 1 + random_below(state, 5);
+    if (random_below(state, 3) == 0)
+        work->size[0] = 1 + random_below(state, 600);
+    if (random_below(state, 3) == 0)
+        work->size[0] *= 4;
+    const int64_t to_bytes = bytes_of_type(work->destination_type);
+    *out_bytes = 80 + random_strides(state, work->size, work->components * to_bytes,
+                                     (1 + 3 * random_below(state, 2)) * to_bytes, work->destination.stride);
+    work->destination.data = buffers[4] + random_below(state, 5) * to_bytes;
+    if (*out_bytes > BUFFER_BYTES)
+        return false;
+    for (int32_t n = 0; n < work->source_count; n++) {
+        cc__source *source = &work->sources[n];
+        source->type = random_below(state, 2) == 0 ? random_type(state, work->numbers) : work->sources[0].type;
+        const int64_t bytes = bytes_of_type(source->type);
+        const bool is_single = random_below(state, 4) == 0;
+        source->components = is_single ? (int32_t)(1 + random_below(state, 3)) : 1;
+        source->component_stride = is_single ? 0 : bytes;
+        const int64_t pixel = (is_single ? source->components : work->components) * bytes;
+        const int64_t span =
+            random_strides(state, work->size, pixel, (1 + 3 * random_below(state, 2)) * bytes, source->stride);
+        if (span + 80 > BUFFER_BYTES)
+            return false;
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+            if (random_below(state, 8) == 0)
+                source->stride[axis] = 0;
+        write_cases(source->type, random_below(state, 50), span / bytes + 5, buffers[n]);
+        source->data = buffers[n] + random_below(state, 5) * bytes;
+    }
+    random_steps(state, work);
+    return true;
+}
+
+START_TEST(any_work_agrees_with_the_host)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 23 + (uint32_t)_i;
+    int32_t done = 0, in_packs = 0;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    for (int32_t round = 0; round < 1500; round++) {
+        cc__evaluate work;
+        int64_t bytes = 0;
+        if (!random_work(&state, &work, buffers, &bytes))
+            continue;
+        memset(buffers[4], 0x5a, (size_t)bytes);
+        memset(buffers[5], 0x5a, (size_t)bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[4], buffers[5], (size_t)bytes) == 0, "round %d", round);
+        done++;
+        in_packs += last_kernel == (const void *)evaluate_real;
+    }
+    ck_assert_int_gt(done, 700);
+    ck_assert_int_gt(in_packs, 100);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Dense rows of float32, with every head and tail, one step or a multiply and an add. */
+START_TEST(direct_kernels_agree_with_the_host)
+{
+    static const cc_step_kind kinds[] = {CC_STEP_ADD,     CC_STEP_SUBTRACT,    CC_STEP_MULTIPLY,    CC_STEP_DIVIDE,
+                                         CC_STEP_MINIMUM, CC_STEP_MAXIMUM,     CC_STEP_NEGATE,      CC_STEP_ABSOLUTE,
+                                         CC_STEP_SQUARE,  CC_STEP_SQUARE_ROOT, CC_STEP_MULTIPLY_ADD};
+    static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 63, 4096, 4099, 9001};
+    const int64_t most = 9001 + 16;
+    float *buffers[4];
+    int32_t direct = 0;
+    for (int32_t n = 0; n < 4; n++) {
+        buffers[n] = aligned_alloc(64, (size_t)(most + 16) / 16 * 64);
+        write_cases(CC_PIXEL_FLOAT32, 7 * n, most, (unsigned char *)buffers[n]);
+    }
+    for (int32_t kind = 0; kind < 11; kind++) {
+        for (int32_t variant = 0; variant < 8; variant++) {
+            for (int32_t c = 0; c < 10; c++) {
+                const int64_t skip = (c + kind) % 4, skip_y = variant & 4 ? skip + 1 : skip;
+                const bool is_value = (variant & 1) != 0, is_in_place = (variant & 2) != 0;
+                cc__evaluate work = {.destination_type = CC_PIXEL_FLOAT32,
+                                     .components = 1,
+                                     .size = {counts[c], 1, 1, 1},
+                                     .source_count = is_value ? 1 : 2,
+                                     .step_count = 2};
+                for (int32_t n = 0; n < work.source_count; n++) {
+                    work.sources[n].type = CC_PIXEL_FLOAT32;
+                    work.sources[n].components = 1;
+                    work.sources[n].component_stride = 4;
+                    work.sources[n].stride[0] = 4;
+                    work.sources[n].data = (unsigned char *)(buffers[n] + (n == 0 ? skip : skip_y));
+                }
+                work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+                work.steps[1] = (cc__instruction){.kind = (int32_t)kinds[kind], .slot = -1};
+                const cc__term value = {.kind = CC__TERM_VALUE, .value = 0.75},
+                               second = {.kind = CC__TERM_SOURCE, .number = 1};
+                work.steps[1].a = is_value || kinds[kind] == CC_STEP_MULTIPLY_ADD ? value : second;
+                work.steps[1].b = is_value ? value : second;
+                work.destination.stride[0] = 4;
+                work.destination.data = (unsigned char *)(buffers[2] + skip);
+                memset(buffers[2], 0x5a, (size_t)most * 4);
+                memset(buffers[3], 0x5a, (size_t)most * 4);
+                cc__evaluate_on_host(&work);
+                work.destination.data = (unsigned char *)(buffers[3] + skip);
+                if (is_in_place) {
+                    memcpy(work.destination.data, work.sources[0].data, (size_t)counts[c] * 4);
+                    work.sources[0].data = work.destination.data;
+                }
+                ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+                ck_assert_msg(memcmp(buffers[2], buffers[3], (size_t)most * 4) == 0, "step %d, variant %d, %lld",
+                              kinds[kind], variant, (long long)counts[c]);
+                direct += last_kernel != (const void *)evaluate_real;
+            }
+        }
+    }
+    ck_assert_int_gt(direct, 11 * 5 * 10);
+    for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* More rows than a launch counts are split: here, as if it counted few. */
+START_TEST(the_parts_of_split_rows)
+{
+    static unsigned char from[8 * 16], to[8 * 16], expected[8 * 16];
+    cc__evaluate work = {
+        .destination_type = CC_PIXEL_INT16, .components = 1, .size = {2, 2, 3, 2}, .source_count = 1, .step_count = 1};
+    const int64_t strides[] = {4, 10, 20, 61};
+    work.sources[0] = (cc__source){.data = from, .type = CC_PIXEL_UINT8, .components = 1, .component_stride = 1};
+    work.destination.data = expected;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+        work.destination.stride[axis] = strides[axis] / 2 * 2;
+        work.sources[0].stride[axis] = strides[axis];
+    }
+    for (int32_t n = 0; n < 128; n++)
+        from[n] = (unsigned char)n;
+    work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+    cc__evaluate_on_host(&work);
+    cc__lattice lattice;
+    cc__general_plan plan, second;
+    cc__rows rows, rest;
+    work.destination.data = to;
+    cc__evaluate_plan(&work, &lattice);
+    cc__general_plan_make(&work, &lattice, &plan, &rows);
+    split_rows(&plan, &rows, &second, &rest);
+    ck_assert_int_eq(launch_rows(&plan, (const void *)evaluate_real, PACK, rows, &launcher), CC_OK);
+    ck_assert_int_eq(launch_rows(&second, (const void *)evaluate_real, PACK, rest, &launcher), CC_OK);
+    ck_assert_mem_eq(to, expected, sizeof to);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base_evaluate_kernel");
+    TCase *tcase = tcase_create("base_evaluate_kernel");
+    tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 4);
+    tcase_add_test(tcase, direct_kernels_agree_with_the_host);
+    tcase_add_test(tcase, the_parts_of_split_rows);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

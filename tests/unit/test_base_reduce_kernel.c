@@ -1,0 +1,237 @@
+/* The kernels of reductions, run on the CPU, against the host's own path: the same bits. */
+#include "support/cuda_blocks_on_host.h"
+
+#include "kernels/reduce.cu"
+#include "support/plain_work.h"
+#include "support/rescale_cases.h"
+
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((int64_t)1 << 20)
+
+typedef struct call {
+    const void *kernel;
+    void **arguments;
+} call;
+
+static int32_t packed_count;
+
+static void run_kernel(void *context)
+{
+    const call *now = context;
+    if (now->kernel == (const void *)join_partials) {
+        ((void (*)(const cc__join_plan))now->kernel)(*(const cc__join_plan *)now->arguments[0]);
+    } else if (now->kernel == (const void *)clear_counts || now->kernel == (const void *)count_values) {
+        ((void (*)(const cc__histogram_plan))now->kernel)(*(const cc__histogram_plan *)now->arguments[0]);
+    } else {
+        ((void (*)(const cc__reduce_plan))now->kernel)(*(const cc__reduce_plan *)now->arguments[0]);
+    }
+}
+
+static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
+                        void **arguments)
+{
+    call now = {kernel, arguments};
+    (void)launcher;
+    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_gt(grid_blocks, 0);
+    if (kernel == reduce_kernel(CC__REDUCE_SUM))
+        packed_count += ((const cc__reduce_plan *)arguments[0])->is_packed[0];
+    cuda_blocks_run(grid_blocks, run_kernel, &now);
+    return CC_OK;
+}
+
+static const cc__launcher launcher = {launch, 1};
+
+static int64_t bytes_of(cc_pixel_type type)
+{
+    return (int64_t)cc_pixel_type_size_bytes(type);
+}
+
+static void write_cases(cc_pixel_type type, int64_t first, int64_t count, unsigned char *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        rescale_case_write(type, first + i, out + i * bytes_of(type));
+}
+
+/* Plain numbers, since with the special ones nearly everything is NaN. */
+static void write_plain(cc_pixel_type type, int64_t count, unsigned char *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const float as_float = (float)(i * 37 % 101) / 3;
+        const double as_double = (double)(i * 37 % 103) / 7;
+        if (type == CC_PIXEL_FLOAT32)
+            memcpy(out + 4 * i, &as_float, 4);
+        else if (type == CC_PIXEL_FLOAT64)
+            memcpy(out + 8 * i, &as_double, 8);
+        else
+            rescale_case_write(type, i, out + i * bytes_of(type));
+    }
+}
+
+static int64_t random_size(uint32_t *state, int64_t out_size[CC_MAX_DIMENSION])
+{
+    int64_t count = 1;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        out_size[axis] = random_below(state, 3) == 0 ? 1 : 1 + random_below(state, 7);
+    if (random_below(state, 2) == 0)
+        out_size[random_below(state, 2)] = 1 + random_below(state, 900);
+    if (random_below(state, 2) == 0)
+        out_size[0] *= 4;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        count *= out_size[axis];
+    return count;
+}
+
+static int64_t random_source(uint32_t *state, cc__reduced *source, const int64_t size[CC_MAX_DIMENSION],
+                             int32_t components, unsigned char *buffer)
+{
+    source->type = (cc_pixel_type)random_below(state, 13);
+    source->component_stride = bytes_of(source->type);
+    const int64_t bytes = random_strides(state, size, components * source->component_stride,
+                                         (1 + 3 * random_below(state, 2)) * source->component_stride, source->stride);
+    const int64_t skip = random_below(state, 5);
+    if (bytes + 80 > BUFFER_BYTES)
+        return -1;
+    if (random_below(state, 2) == 0)
+        write_plain(source->type, bytes / source->component_stride + 5, buffer);
+    else
+        write_cases(source->type, skip, bytes / source->component_stride + 5, buffer);
+    source->data = buffer + skip * source->component_stride;
+    return bytes;
+}
+
+START_TEST(reductions_agree_with_the_host)
+{
+    unsigned char *buffers[2] = {malloc(BUFFER_BYTES), malloc(BUFFER_BYTES)};
+    uint32_t state = 5 + (uint32_t)_i;
+    int32_t done = 0;
+    for (int32_t round = 0; round < 25; round++) {
+        cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4))};
+        const int64_t count = random_size(&state, work.size) * work.components;
+        work.kind = (cc__reduce_kind)random_below(&state, 6);
+        work.end = work.kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : (cc__reduce_end)random_below(&state, 3);
+        work.source_count = work.kind == CC__REDUCE_DOT ? 2 : 1;
+        bool fits = true;
+        for (int32_t n = 0; n < work.source_count; n++)
+            fits = fits && random_source(&state, &work.sources[n], work.size, work.components, buffers[n]) > 0;
+        if (!fits)
+            continue;
+        double expected = 1, found = 2;
+        work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
+        work.result = &expected;
+        cc__reduce_on_host(&work);
+        work.result = &found;
+        ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "round %d, kind %d: %.17g, expected %.17g", round,
+                      (int)work.kind, found, expected);
+        free(work.scratch);
+        done++;
+    }
+    ck_assert_int_gt(done, 12);
+    free(buffers[0]);
+    free(buffers[1]);
+}
+END_TEST
+
+/* Whole pieces in packs, a piece that is cut short, and results of more pieces than one block joins. */
+START_TEST(dense_rows_in_packs)
+{
+    static const cc_pixel_type types[] = {CC_PIXEL_FLOAT32, CC_PIXEL_UINT8, CC_PIXEL_INT16, CC_PIXEL_FLOAT64,
+                                          CC_PIXEL_INT64};
+    const int64_t count = 3 * CC__REDUCE_PIECE + 777;
+    unsigned char *source = aligned_alloc(64, (size_t)count / 8 * 8 * 8 + 64);
+    packed_count = 0;
+    for (int32_t type = 0; type < 5; type++) {
+        for (int32_t kind = 0; kind < 6; kind++) {
+            cc__reduce work = {.components = 1,
+                               .size = {count, 1, 1, 1},
+                               .kind = (cc__reduce_kind)kind,
+                               .source_count = kind == CC__REDUCE_DOT ? 2 : 1};
+            work.end = kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : CC__REDUCE_AS_IT_IS;
+            work.sources[0].type = types[type];
+            work.sources[0].data = source;
+            work.sources[0].component_stride = bytes_of(types[type]);
+            work.sources[0].stride[0] = bytes_of(types[type]);
+            work.sources[1] = work.sources[0];
+            write_plain(types[type], count, source);
+            double expected = 1, found = 2;
+            work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
+            work.result = &expected;
+            cc__reduce_on_host(&work);
+            work.result = &found;
+            ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
+            ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "type %d, kind %d: %.17g, expected %.17g", type,
+                          kind, found, expected);
+            free(work.scratch);
+        }
+    }
+    ck_assert_int_eq(packed_count, 5);
+    free(source);
+}
+END_TEST
+
+START_TEST(many_partial_results)
+{
+    const int64_t count = CC__REDUCE_PIECE + 300;
+    cc__partial *scratch = malloc((size_t)(count + 2) * sizeof *scratch);
+    double found = 0;
+    for (int64_t n = 0; n < count; n++)
+        scratch[n] = (cc__partial){(double)(n % 11), 0, 0};
+    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count, .result = &found};
+    void *arguments[] = {&plan};
+    launch(&launcher, (const void *)join_partials, 2, CC__BLOCK_THREADS, arguments);
+    double sum = 0;
+    for (int64_t n = 0; n < count; n++)
+        sum += (double)(n % 11);
+    ck_assert(scratch[count].value + scratch[count + 1].value == sum);
+    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .result = &found};
+    launch(&launcher, (const void *)join_partials, 1, CC__BLOCK_THREADS, arguments);
+    ck_assert(found == sum);
+    free(scratch);
+}
+END_TEST
+
+START_TEST(histograms_agree_with_the_host)
+{
+    unsigned char *buffer = malloc(BUFFER_BYTES);
+    uint32_t state = 77;
+    int32_t done = 0;
+    for (int32_t round = 0; round < 12; round++) {
+        cc__histogram work = {.components = (int32_t)(1 + random_below(&state, 3)), .lower = -3, .upper = 100};
+        random_size(&state, work.size);
+        work.bins = round % 3 == 0 ? OWN_BINS + 5 : 1 + random_below(&state, 100);
+        if (random_source(&state, &work.source, work.size, work.components, buffer) < 0)
+            continue;
+        uint64_t *expected = malloc((size_t)work.bins * 8), *found = malloc((size_t)work.bins * 8);
+        memset(expected, 0x5a, (size_t)work.bins * 8);
+        memset(found, 0x5a, (size_t)work.bins * 8);
+        work.counts = expected;
+        cc__histogram_on_host(&work);
+        work.counts = found;
+        ck_assert_int_eq(cc__launch_histogram(&work, &launcher), CC_OK);
+        ck_assert_mem_eq(found, expected, (size_t)work.bins * 8);
+        free(expected);
+        free(found);
+        done++;
+    }
+    ck_assert_int_gt(done, 6);
+    free(buffer);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base_reduce_kernel");
+    TCase *tcase = tcase_create("base_reduce_kernel");
+    tcase_add_loop_test(tcase, reductions_agree_with_the_host, 0, 2);
+    tcase_add_test(tcase, dense_rows_in_packs);
+    tcase_add_test(tcase, many_partial_results);
+    tcase_add_test(tcase, histograms_agree_with_the_host);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
