@@ -14,6 +14,7 @@
 #include <cudacommon/region.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/tiles.h>
 #include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>
 
