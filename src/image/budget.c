@@ -1,4 +1,5 @@
 /* The public face of the budget: limits of devices, priorities and discarding of images. */
+#include "memory/aside.h"
 #include "memory/budget.h"
 
 #include "backend/backend.h"
@@ -36,6 +37,7 @@ cc_status cc_device_trim(int32_t device, size_t keep_bytes)
 {
     cc__backend *backend = cc__backend_get();
     const cc_status status = cc__backend_check_device(backend, "cc_device_trim", device);
+    cc__aside_try_again();
     return status == CC_OK ? backend->trim(backend, device, keep_bytes) : status;
 }
 

@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "data_manager/parts.h"
 #include "image/image_handle.h"
+#include "memory/aside.h"
 #include "ops/tiles_plan.h"
 
 #include <cudacommon/tiles.h>
@@ -42,6 +43,7 @@ struct cc__tiles_run {
     void *function_data;     /* for the function, in the place of the params' */
     cc_stream up;            /* on a device: where inputs are brought up */
     cc__place_memory memory; /* of all buffers, there */
+    cc__aside *aside;        /* takes the memory when it cannot be freed */
     bool is_read;            /* false: copies of the inputs' pixels may be under way still */
     bool is_written;         /* the same for the output's */
     int64_t told;            /* tiles that progress knows of */

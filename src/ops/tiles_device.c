@@ -316,12 +316,28 @@ static void hand_on(cc__fence **fence, cc_stream stream)
         (*fence)->stream = stream;
 }
 
+/* Nobody can say when the device is done with the memory: it goes when somebody can. */
+static void put_aside(pipeline *self)
+{
+    cc__tiles_run *run = self->run;
+    cc__aside *aside = run->aside;
+    *aside = (cc__aside){.backend = self->backend,
+                         .device = self->device,
+                         .memory = run->memory,
+                         .streams = {self->up, self->work, self->down},
+                         .own = self->work};
+    self->work = NULL;
+    run->aside = NULL;
+    memset(&run->memory, 0, sizeof run->memory);
+    cc__aside_put(aside);
+}
+
 static void clean_up_after_failure(pipeline *self)
 {
     cc__tiles_run *run = self->run;
     cc__error_state before;
     cc__error_save(&before);
-    (void)settle(self, self->work);
+    const bool is_worked = settle(self, self->work);
     run->is_read = settle(self, self->up);
     run->is_written = settle(self, self->down);
     for (int32_t i = 0; i < run->params.input_count; ++i)
@@ -331,6 +347,8 @@ static void clean_up_after_failure(pipeline *self)
         cc__data_manager_give_up_part(run->output.manager, &tile_of(self, number)->boxes[CC_TILES_MAX_INPUTS]);
     for (int32_t i = 0; i < MOST_TILES; ++i)
         cc__tile_release_images(&self->tiles[i]);
+    if (self->work != NULL && !(is_worked && run->is_read && run->is_written))
+        put_aside(self);
     cc__error_restore(&before);
 }
 

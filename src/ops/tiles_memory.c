@@ -1,4 +1,5 @@
 /* How much memory the tiles of a run may take, and getting it. */
+#include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/report.h"
@@ -61,6 +62,10 @@ cc_status cc__tiles_allocate(cc__tiles_run *run)
     const size_t wanted = run->params.limit_bytes;
     int64_t limit = wanted == 0 ? most / 2 : wanted < (size_t)most ? (int64_t)wanted : most;
     cc_status status = CC_ERROR_OUT_OF_DEVICE_MEMORY;
+    cc__aside_try_again();
+    run->aside = cc__aside_create();
+    if (run->aside == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %zu bytes", run->function, sizeof *run->aside);
     /* Images that are in use do not leave: then smaller tiles have to do. */
     while (status == CC_ERROR_OUT_OF_DEVICE_MEMORY) {
         cc__layout layout = {.component_bytes = 1, .pixel_bytes = 1};
@@ -79,6 +84,7 @@ cc_status cc__tiles_allocate(cc__tiles_run *run)
 
 void cc__tiles_free(cc__tiles_run *run)
 {
+    cc__free(run->aside);
     if (run->memory.pixels == NULL)
         return;
     cc__report_tile_memory(run->output.manager, CC_TRACE_FREE, run->place, run->memory.size_bytes, run->function);
