@@ -3,7 +3,6 @@
 #include "data_manager/parts.h"
 #include "ops/tiles.h"
 
-#include <cudacommon/access.h>
 #include <cudacommon/wrap.h>
 #include <string.h>
 
@@ -103,16 +102,18 @@ static cc_status call(cc__tile *tile)
 static cc_status bring_home(cc__tile *tile)
 {
     cc_image *image = tile->images[CC_TILES_MAX_INPUTS];
-    void *pixels = NULL;
-    cc_status status = CC_OK;
+    cc__mapping *mapping = NULL;
     if (image == NULL)
         return CC_OK;
-    if (tile->public.place == CC_PLACE_HOST) {
-        status = cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels);
-        return status == CC_OK ? cc_image_unmap_host(image, pixels) : status;
-    }
-    status = cc_image_map_device(image, NULL, CC_ACCESS_READ, tile->public.stream, &pixels);
-    return status == CC_OK ? cc_image_unmap_device(image, pixels, tile->public.stream) : status;
+    const cc__access_request request = {.function = tile->run->function,
+                                        .box = image->box,
+                                        .place = tile->public.place,
+                                        .access = CC_ACCESS_READ,
+                                        .stream = tile->public.stream};
+    const cc_status status = cc__data_manager_begin(image->manager, &request, &mapping);
+    if (status == CC_OK)
+        cc__data_manager_end(image->manager, mapping, mapping);
+    return status;
 }
 
 cc_status cc__tile_work(cc__tile *tile)
