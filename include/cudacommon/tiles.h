@@ -85,11 +85,11 @@ typedef struct cc_tiles_input {
     }
 
 typedef struct cc_tiles_params {
-    uint32_t struct_size;         /* set by CC_TILES_PARAMS_INIT */
-    cc_place place;               /* a device, CC_PLACE_HOST, or CC_DEVICE_CURRENT: the output's device if there is one */
-    size_t limit_bytes;           /* the most device memory for all tiles at once; 0: half of what the device may give */
-    int32_t buffer_count;         /* tiles under way at once: 1 to 8, or 0 for 3; fewer where they do not fit */
-    int32_t input_count;          /* 0 to CC_TILES_MAX_INPUTS */
+    uint32_t struct_size; /* set by CC_TILES_PARAMS_INIT */
+    cc_place place;       /* a device, CC_PLACE_HOST, or CC_DEVICE_CURRENT: the output's device if there is one */
+    size_t limit_bytes;   /* the most device memory for all tiles at once; 0: half of what the device may give */
+    int32_t buffer_count; /* tiles under way at once: 1 to 8, or 0 for 3; fewer where they do not fit */
+    int32_t input_count;  /* 0 to CC_TILES_MAX_INPUTS */
     const cc_tiles_input *inputs; /* may be NULL when there is none */
     cc_image *output;
     cc_tile_fn function;

@@ -1,4 +1,5 @@
-/* Lending pixels of the host part by part: to work that goes through an image in pieces, with each there in its time. */
+/* Lending pixels of the host part by part: to work that goes through an image in pieces, with each there in its time.
+ */
 #ifndef CC_DATA_MANAGER_PARTS_H
 #define CC_DATA_MANAGER_PARTS_H
 

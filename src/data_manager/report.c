@@ -224,8 +224,8 @@ void cc__report_tile_moved(cc__data_manager *manager, const cc__report_tile *til
                     "pixels move between it and a device");
     const cc_place from = tile->is_up ? CC_PLACE_HOST : tile->device;
     const cc_place to = tile->is_up ? tile->device : CC_PLACE_HOST;
-    cc_trace_event event = event_about(manager, tile->is_up ? CC_TRACE_COPY_TO_DEVICE : CC_TRACE_COPY_TO_HOST, from, to,
-                                       tile->function);
+    cc_trace_event event =
+        event_about(manager, tile->is_up ? CC_TRACE_COPY_TO_DEVICE : CC_TRACE_COPY_TO_HOST, from, to, tile->function);
     event.box_count = 1;
     event.bytes = bytes;
     memcpy(event.box.index, tile->box.start, sizeof event.box.index);

@@ -1,6 +1,6 @@
 /* The public face of the budget: limits of devices, priorities and discarding of images. */
-#include "memory/aside.h"
 #include "memory/budget.h"
+#include "memory/aside.h"
 
 #include "backend/backend.h"
 #include "base/error.h"

@@ -75,8 +75,7 @@ void cc__crew_run(int32_t size, cc__crew_work work, void *context)
     if (size > 1) {
         sigset_t before;
         block_signals(&before);
-        while (started < size - 1 && started < CC__CREW_MOST - 1 &&
-               start_member(&members[started], work, context))
+        while (started < size - 1 && started < CC__CREW_MOST - 1 && start_member(&members[started], work, context))
             ++started;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }

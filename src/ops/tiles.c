@@ -93,8 +93,9 @@ static cc_status map_by_callback(void *context, const cc__box *output, int64_t o
         const int64_t first = is_used ? difference(needed.index[axis], input->image->region.index[axis]) : 0;
         const int64_t size = is_used ? needed.size[axis] : 1;
         if (size < 0)
-            return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.inputs[%d].region gave size[%d] = %lld, expected >= 0",
-                            run->function, (int)self->input, (int)axis, (long long)size);
+            return cc__fail(CC_ERROR_INVALID_ARGUMENT,
+                            "%s: params.inputs[%d].region gave size[%d] = %lld, expected >= 0", run->function,
+                            (int)self->input, (int)axis, (long long)size);
         out_first[axis] = first;
         out_end[axis] = first > 0 && size > INT64_MAX - first ? INT64_MAX : first + size;
     }
@@ -294,11 +295,8 @@ static cc_status carry_out(cc__tiles_run *run)
 
 cc_status cc__tiles_execute(const char *function, const cc_tiles_params *params, void *function_data)
 {
-    cc__tiles_run run = {.function = function,
-                         .params = *params,
-                         .function_data = function_data,
-                         .is_read = true,
-                         .is_written = true};
+    cc__tiles_run run = {
+        .function = function, .params = *params, .function_data = function_data, .is_read = true, .is_written = true};
     cc_status status = read_inputs(&run);
     if (status == CC_OK)
         status = set_up(&run);

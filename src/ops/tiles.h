@@ -77,8 +77,8 @@ cc_status cc__tiles_run_on_host(cc__tiles_run *run);
 cc_status cc__tiles_run_on_device(cc__tiles_run *run);
 
 /*
- * Cuts the run into tiles that fit the limit, or what the device has to give, and gets memory for the buffers, usable in
- * run->up. OUT_OF_DEVICE_MEMORY.
+ * Cuts the run into tiles that fit the limit, or what the device has to give, and gets memory for the buffers, usable
+ * in run->up. OUT_OF_DEVICE_MEMORY.
  */
 cc_status cc__tiles_allocate(cc__tiles_run *run);
 void cc__tiles_free(cc__tiles_run *run);

@@ -1,7 +1,7 @@
 /*
- * Tiles on a device: the caller's thread brings inputs up and calls the function, a second one brings outputs down. Each
- * buffer has three events, for the ends of the three stages; a stage waits in its stream for those of the tile that
- * had the buffer before.
+ * Tiles on a device: the caller's thread brings inputs up and calls the function, a second one brings outputs down.
+ * Each buffer has three events, for the ends of the three stages; a stage waits in its stream for those of the tile
+ * that had the buffer before.
  */
 #include "base/error.h"
 #include "data_manager/parts.h"
@@ -80,9 +80,8 @@ static cc_status move(pipeline *self, const cc__tiles_image *image, const cc__bo
     const cc__span there = cc__place_memory_span(&host, box);
     cc__span here = {.data = pixels->pixels};
     memcpy(here.stride, pixels->strides_bytes, sizeof here.stride);
-    cc__copy work = {.destination = is_up ? here : there,
-                     .source = is_up ? there : here,
-                     .pixel_bytes = image->pixel_bytes};
+    cc__copy work = {
+        .destination = is_up ? here : there, .source = is_up ? there : here, .pixel_bytes = image->pixel_bytes};
     memcpy(work.size, box->size, sizeof work.size);
     cc__movement movement = {.backend = self->backend,
                              .device = self->device,

@@ -7,8 +7,8 @@
 #include "ops/tiles.h"
 
 /*
- * What keeps everything busy: a sixteenth of the work, so that little of it is not overlapped, but no less than pays for
- * the handling of a tile, and no more than does any good.
+ * What keeps everything busy: a sixteenth of the work, so that little of it is not overlapped, but no less than pays
+ * for the handling of a tile, and no more than does any good.
  */
 #define LEAST_AIM_BYTES ((int64_t)32 << 20)
 #define MOST_AIM_BYTES ((int64_t)128 << 20)

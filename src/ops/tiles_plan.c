@@ -136,7 +136,8 @@ static cc_status lay_out(const cc__tiles_job *job, cc__tiles_plan *plan)
     return CC_OK;
 }
 
-/* The thickest tiles along an axis of which a buffer is within `most_bytes`: at least 1, which fits or is wanted anyway. */
+/* The thickest tiles along an axis of which a buffer is within `most_bytes`: at least 1, which fits or is wanted
+ * anyway. */
 static cc_status find_thickest(const cc__tiles_job *job, cc__tiles_plan *plan, int32_t axis, int64_t most_bytes)
 {
     int64_t fits = 1;

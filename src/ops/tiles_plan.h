@@ -1,4 +1,5 @@
-/* How work on images is cut into tiles that fit a device. Pure arithmetic; boxes count from each image's first pixel. */
+/* How work on images is cut into tiles that fit a device. Pure arithmetic; boxes count from each image's first pixel.
+ */
 #ifndef CC_OPS_TILES_PLAN_H
 #define CC_OPS_TILES_PLAN_H
 
@@ -38,7 +39,7 @@ typedef struct cc__tiles_job {
 
 /* Each buffer holds one tile: the sources, one after the other, then the output. */
 typedef struct cc__tiles_plan {
-    int64_t step[CC_MAX_DIMENSION];       /* pixels of a tile; those at the end may have fewer */
+    int64_t step[CC_MAX_DIMENSION]; /* pixels of a tile; those at the end may have fewer */
     int64_t tile_counts[CC_MAX_DIMENSION];
     int64_t tile_count;
     int32_t buffer_count;

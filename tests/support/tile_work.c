@@ -11,8 +11,8 @@ tile_work tile_work_of(const cc_image *input, const cc_image *output)
     tile_work work = {.factor = {1, 1, 1, 1}, .fail_at = -1, .expects_least = true};
     work.input = cc_image_get_region(input);
     work.output = cc_image_get_region(output);
-    work.pixel_bytes = cc_image_get_components(output) *
-                       (int64_t)cc_pixel_type_size_bytes(cc_image_get_pixel_type(output));
+    work.pixel_bytes =
+        cc_image_get_components(output) * (int64_t)cc_pixel_type_size_bytes(cc_image_get_pixel_type(output));
     return work;
 }
 
@@ -39,8 +39,8 @@ static cc_region inside_of(const tile_work *work, const cc_region *output)
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
         inside.size[axis] = 0;
         for (int64_t i = 0; i < output->size[axis]; ++i) {
-            const int64_t at = (output->index[axis] + i - work->output.index[axis]) * work->factor[axis] +
-                               work->shift[axis];
+            const int64_t at =
+                (output->index[axis] + i - work->output.index[axis]) * work->factor[axis] + work->shift[axis];
             if (at < 0 || at >= work->input.size[axis])
                 continue;
             if (inside.size[axis]++ == 0)

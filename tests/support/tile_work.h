@@ -23,7 +23,7 @@ typedef struct tile_work {
     int64_t cancel_at; /* the same for progress; 0 for none */
     int64_t calls;
     int64_t told;
-    size_t limit_bytes;    /* more than that is never held on the device; 0: any number is */
+    size_t limit_bytes;     /* more than that is never held on the device; 0: any number is */
     size_t most_held_bytes; /* found */
     int64_t tile_count;
     cc_place place;

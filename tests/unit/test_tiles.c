@@ -105,14 +105,10 @@ START_TEST(a_filter_with_halo_is_the_same_in_tiles)
         int32_t components, dimension;
         int64_t size[4], shift[4];
     } shapes[] = {
-        {CC_PIXEL_UINT8, 1, 1, {1000, 1, 1, 1}, {3}},
-        {CC_PIXEL_UINT8, 1, 2, {37, 61, 1, 1}, {-1, 2}},
-        {CC_PIXEL_UINT16, 1, 3, {17, 13, 19, 1}, {1, -2, 3}},
-        {CC_PIXEL_UINT8, 3, 3, {11, 14, 9, 1}, {0, 0, 0}},
-        {CC_PIXEL_FLOAT32, 2, 4, {5, 7, 6, 9}, {1, 0, -1, 2}},
-        {CC_PIXEL_FLOAT64, 1, 3, {33, 31, 1, 1}, {-2, 1, 0}},
-        {CC_PIXEL_UINT8, 1, 3, {1, 1, 300, 1}, {0, 0, -7}},
-        {CC_PIXEL_COMPLEX128, 4, 2, {16, 9, 1, 1}, {40, 0}},
+        {CC_PIXEL_UINT8, 1, 1, {1000, 1, 1, 1}, {3}},          {CC_PIXEL_UINT8, 1, 2, {37, 61, 1, 1}, {-1, 2}},
+        {CC_PIXEL_UINT16, 1, 3, {17, 13, 19, 1}, {1, -2, 3}},  {CC_PIXEL_UINT8, 3, 3, {11, 14, 9, 1}, {0, 0, 0}},
+        {CC_PIXEL_FLOAT32, 2, 4, {5, 7, 6, 9}, {1, 0, -1, 2}}, {CC_PIXEL_FLOAT64, 1, 3, {33, 31, 1, 1}, {-2, 1, 0}},
+        {CC_PIXEL_UINT8, 1, 3, {1, 1, 300, 1}, {0, 0, -7}},    {CC_PIXEL_COMPLEX128, 4, 2, {16, 9, 1, 1}, {40, 0}},
         {CC_PIXEL_UINT8, 5, 3, {1, 1, 1, 1}, {0, 1, 0}},
     };
     const size_t limits[] = {0, 20000, 6000, 3000};
