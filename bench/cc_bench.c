@@ -28,7 +28,7 @@ static const bench_group groups[] = {
     {"library.create", "create, device memory, destroy, 1 MiB to 4 GiB", "limits.device_memory", library_create},
     {"library.fill", "create 512^3, fill with a value, current on the device", "limits.hbm", library_fill},
     {"library.access", "map and unmap with nothing to do", "limits.calls", library_access},
-    {"library.threads", "the same by 8 threads on 8 images", NULL, library_threads},
+    {"library.threads", "the same by 8 threads on 8 images, and what 8 threads can do", NULL, library_threads},
     {"library.operations", "rescale and fill on the device", "limits.hbm", library_operations},
     {"library.tiles", "a volume of ten times the device memory it may have, through a point operation", "limits.link",
      library_tiles},

@@ -25,6 +25,9 @@ typedef enum cc_access {
  * A pointer points at the region's first pixel; the next pixel along an axis is strides away as in cc_descriptor
  * (for memory of the library's own: dense over the pixels that are shared, so a view has the strides of its parent).
  * An empty region maps to NULL, needs no memory and no device, and is unmapped with NULL.
+ *
+ * Pixels that are on loan (loan.h) may be mapped too. The end of a write then brings them to the borrower's memory: it
+ * copies and allocates as cc_image_prefetch() to there does, and when it fails the mapping still stands.
  */
 
 /**
@@ -36,16 +39,19 @@ typedef enum cc_access {
  * CC_ERROR_READ_ONLY for writing to memory wrapped read-only; CC_ERROR_UNINITIALIZED for reading pixels nobody wrote;
  * CC_ERROR_OUT_OF_HOST_MEMORY; CC_ERROR_FORKED; CC_ERROR_DEVICE when a copy, or the work before it, failed.
  * Ownership: borrowed until cc_image_unmap_host().
- * Thread safety: any thread. Blocks until the region's pixels are there. Since 2.0.
+ * Thread safety: any thread. Blocks until the region's pixels are there; for the whole device when they are, or were,
+ * on loan there to somebody whose stream is not known. Since 2.0.
  */
 CC_API cc_status cc_image_map_host(cc_image *image, const cc_region *region, cc_access access, void **out_pixels);
 
 /**
- * Gives back what cc_image_map_host() lent. Copies nothing. When several readers mapped regions that start at the same
- * pixel, these are given back one call each and stay lent until the last.
+ * Gives back what cc_image_map_host() lent. Copies nothing, unless pixels are on loan elsewhere. When several readers
+ * mapped regions that start at the same pixel, these are given back one call each and stay lent until the last.
  * pixels: the pointer that was returned; NULL (an empty region) does nothing.
- * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a pointer that this image has not mapped on the host.
- * Thread safety: any thread, not only the one that mapped. Does not block. Since 2.0.
+ * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a pointer that this image has not mapped on the host; for
+ * pixels on loan also what cc_image_prefetch() returns, and CC_ERROR_CAPTURE when the borrower's stream is captured.
+ * Thread safety: any thread, not only the one that mapped. Does not block, but as cc_image_prefetch() for pixels on
+ * loan. Since 2.0.
  */
 CC_API cc_status cc_image_unmap_host(cc_image *image, void *pixels);
 
@@ -72,8 +78,10 @@ CC_API cc_status cc_image_map_device(cc_image *image, const cc_region *region, c
  * pixels: the pointer that was returned; NULL (an empty region) does nothing. stream: where the work was queued, on the
  * device it was mapped on; it may be another than at map. It may be destroyed afterwards.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a pointer that this image has not mapped on a device;
- * CC_ERROR_CAPTURE when the stream is being captured; CC_ERROR_FORKED; CC_ERROR_DEVICE: then the mapping still stands.
- * Thread safety: any thread, not only the one that mapped. Does not block. Since 2.0.
+ * CC_ERROR_CAPTURE when the stream is being captured; CC_ERROR_FORKED; CC_ERROR_DEVICE; for pixels on loan also what
+ * cc_image_prefetch() returns. When it fails, the mapping still stands.
+ * Thread safety: any thread, not only the one that mapped. Does not block, but as cc_image_prefetch() for pixels on
+ * loan. Since 2.0.
  */
 CC_API cc_status cc_image_unmap_device(cc_image *image, void *pixels, cc_stream stream);
 
@@ -93,7 +101,7 @@ CC_API cc_status cc_image_prefetch(cc_image *image, const cc_region *region, cc_
  * there are first copied to the host, or, when the place is the host, to the image's device; no pixel is lost.
  * Memory that was wrapped is not freed and stays in use; a place without memory is left as it is. Both are CC_OK.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL; CC_ERROR_INVALID_DEVICE; CC_ERROR_BUSY while pixels are
- * mapped at the place, or a writer has some anywhere; CC_ERROR_NO_DEVICE when host pixels have nowhere to go;
+ * mapped or lent at the place, or a writer has some anywhere; CC_ERROR_NO_DEVICE when host pixels have nowhere to go;
  * CC_ERROR_OUT_OF_HOST_MEMORY; CC_ERROR_OUT_OF_DEVICE_MEMORY; CC_ERROR_FORKED; CC_ERROR_DEVICE.
  * Thread safety: any thread. Blocks until host memory is no longer read or written by copies. Since 2.0.
  */

@@ -46,7 +46,8 @@ CC_API cc_status cc_device_get_limit(int32_t device, size_t *out_limit_bytes, si
  * Gives device memory that the library keeps for reuse back to the driver. No image loses any.
  * keep_bytes: how much to keep, of what is in use and not.
  * Returns CC_OK; CC_ERROR_NO_DEVICE; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_DEVICE.
- * Thread safety: any thread. Does not block; memory whose last use is still queued stays. Since 2.0.
+ * Thread safety: any thread. Memory whose last use is still queued stays. Blocks only when loans (loan.h) have left
+ * pixels behind that nobody has any more: those are freed, once the device is done with them. Since 2.0.
  */
 CC_API cc_status cc_device_trim(int32_t device, size_t keep_bytes);
 
@@ -71,8 +72,10 @@ CC_API cc_status cc_image_get_priority(cc_image *image, int32_t *out_priority);
  * no pixel that is shared is defined any more, memory of the library's own is freed everywhere; wrapped memory stays in
  * use, as it is. Unlike cc_image_evict() this loses pixels. region: inside the image's region, or NULL for all of it.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for image NULL or a negative size; CC_ERROR_REGION; CC_ERROR_BUSY while
- * pixels of the region are mapped; CC_ERROR_READ_ONLY for memory wrapped read-only; CC_ERROR_OUT_OF_HOST_MEMORY.
- * Thread safety: any thread. Blocks until host memory that is freed is no longer read or written by copies. Since 2.0.
+ * pixels of the region are mapped or lent; CC_ERROR_READ_ONLY for memory wrapped read-only;
+ * CC_ERROR_OUT_OF_HOST_MEMORY.
+ * Thread safety: any thread. Blocks until host memory that is freed is no longer read or written by copies, and for the
+ * device when it frees memory that was lent to somebody whose stream is not known. Since 2.0.
  */
 CC_API cc_status cc_image_discard(cc_image *image, const cc_region *region);
 

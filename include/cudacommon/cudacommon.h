@@ -7,7 +7,11 @@
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
+#include <cudacommon/dlpack.h>
+#include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
+#include <cudacommon/import.h>
+#include <cudacommon/loan.h>
 #include <cudacommon/memory.h>
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>

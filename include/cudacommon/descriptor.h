@@ -37,7 +37,7 @@ typedef struct cc_descriptor {
     int32_t read_only;                           /* 1 when the elements must not be written */
     int32_t c_contiguous;                        /* 1 when the elements lie one after another, last axis fastest */
     int32_t f_contiguous;                        /* the same, first axis fastest; both may be 1 */
-    uint32_t reserved;
+    uint32_t pending; /* 1 when work that stream comes after may be under way: whoever uses data elsewhere must wait */
 } cc_descriptor;
 
 #define CC_DESCRIPTOR_INIT                                                                                             \

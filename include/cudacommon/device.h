@@ -44,6 +44,16 @@ CC_API const char *cc_device_backend_name(void);
  */
 CC_API cc_status cc_stream_synchronize(int32_t device, cc_stream stream);
 
+/**
+ * Makes a stream wait, on the device, for what is queued in another one now: how a producer hands pixels to a consumer
+ * that works in a stream of its own. With the same stream twice there is nothing to do.
+ * device: 0 to cc_device_count() - 1. stream, awaited: streams of that device, or default streams.
+ * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_CAPTURE when
+ * one of the two is being captured; CC_ERROR_DEVICE when the driver failed.
+ * Thread safety: any thread. Does not block. Since 2.0.
+ */
+CC_API cc_status cc_stream_wait(int32_t device, cc_stream stream, cc_stream awaited);
+
 CC_END_DECLS
 
 #endif

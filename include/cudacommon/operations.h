@@ -18,7 +18,7 @@ CC_BEGIN_DECLS
 
 /**
  * Sets every pixel of a region to one value. When the region is all the pixels that are shared, only the value is kept:
- * nothing is allocated, moved or queued until somebody looks.
+ * nothing is allocated, moved or queued until somebody looks. While pixels are lent (loan.h) their memory is filled.
  * region: inside the image's region, or NULL for all of it. value: one pixel, of the image's type and components.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL or a negative size; CC_ERROR_REGION; CC_ERROR_READ_ONLY;
  * CC_ERROR_BUSY while pixels of the region are mapped; CC_ERROR_INVALID_DEVICE; CC_ERROR_CAPTURE;

@@ -20,11 +20,13 @@ typedef struct cc_place_state {
     int64_t valid_pixels;    /* of this image: up to date at the place */
     int64_t constant_pixels; /* of this image: known to be the fill value; valid everywhere at no cost */
     uint64_t locked_bytes;   /* on the host: of memory_bytes, page-locked by the library; the rest is pageable */
+    int32_t loan_count;      /* loans at the place (loan.h), over all images that share the pixels */
+    int32_t reserved;
 } cc_place_state;
 
 #define CC_PLACE_STATE_INIT                                                                                            \
     {                                                                                                                  \
-        sizeof(cc_place_state), 0, 0, 0, 0, 0                                                                          \
+        sizeof(cc_place_state), 0, 0, 0, 0, 0, 0, 0                                                                    \
     }
 
 /**

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static pthread_once_t chosen_once = PTHREAD_ONCE_INIT;
-static cc__backend *chosen;
+static _Atomic(cc__backend *) chosen;
 static _Atomic(cc__backend *) replacement;
 
 /* Digits only: strtoull alone would also take blanks and signs. 0 for anything else; the largest when it is larger. */
@@ -36,28 +36,33 @@ static cc__backend *create_emulated(const char *text)
     return backend;
 }
 
-static void choose(void)
+static cc__backend *find(void)
 {
     const char *text = getenv("CUDACOMMON_DEVICE");
-    if (text && strcmp(text, "none") == 0) {
-        chosen = cc__backend_none();
-        return;
-    }
+    cc__backend *backend = NULL;
+    if (text && strcmp(text, "none") == 0)
+        return cc__backend_none();
     if (text)
-        chosen = create_emulated(text);
-    if (!chosen)
-        chosen = cc__backend_cuda();
-    if (!chosen || chosen->device_count == 0)
-        chosen = cc__backend_none();
+        backend = create_emulated(text);
+    if (!backend)
+        backend = cc__backend_cuda();
+    return backend && backend->device_count > 0 ? backend : cc__backend_none();
+}
+
+static void choose(void)
+{
+    atomic_store(&chosen, find());
 }
 
 cc__backend *cc__backend_get(void)
 {
     cc__backend *backend = atomic_load(&replacement);
+    if (!backend)
+        backend = atomic_load(&chosen);
     if (backend)
         return backend;
     pthread_once(&chosen_once, choose);
-    return chosen;
+    return atomic_load(&chosen);
 }
 
 void cc__backend_set(cc__backend *backend)

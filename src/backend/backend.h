@@ -58,10 +58,14 @@ struct cc__backend {
     cc_status (*stream_synchronize)(cc__backend *self, int32_t device, cc_stream stream); /* blocks; CC_ERROR_CAPTURE */
     cc_status (*stream_is_capturing)(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
 
+    /* Everything queued on the device so far, in whatever stream; blocks. CC_ERROR_CAPTURE: one is being captured. */
+    cc_status (*synchronize)(cc__backend *self, int32_t device);
+
     /* An event marks a point in a stream. One that was never recorded counts as complete. */
     cc_status (*event_create)(cc__backend *self, int32_t device, cc__event **out_event);
     void (*event_destroy)(cc__backend *self, int32_t device, cc__event *event);
-    cc_status (*event_record)(cc__backend *self, int32_t device, cc__event *event, cc_stream stream);
+    cc_status (*event_record)(cc__backend *self, int32_t device, cc__event *event,
+                              cc_stream stream); /* CC_ERROR_CAPTURE */
     cc_status (*event_is_complete)(cc__backend *self, int32_t device, cc__event *event, bool *out_complete);
     cc_status (*event_synchronize)(cc__backend *self, int32_t device, cc__event *event); /* blocks */
     /* `stream` of `device` waits for the event, which may be another device's. */

@@ -23,6 +23,7 @@
     X(cuCtxGetCurrent)                                                                                                 \
     X(cuCtxGetDevice)                                                                                                  \
     X(cuCtxEnablePeerAccess)                                                                                           \
+    X(cuCtxSynchronize)                                                                                                \
     X(cuThreadExchangeStreamCaptureMode)                                                                               \
     X(cuMemPoolCreate)                                                                                                 \
     X(cuMemPoolDestroy)                                                                                                \

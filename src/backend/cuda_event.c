@@ -98,7 +98,14 @@ cc_status cc__cuda_event_record(cc__backend *self, int32_t device, cc__event *ev
     cc_status status = cc__cuda_enter_stream(self, device, stream, &guard);
     if (status != CC_OK)
         return status;
-    status = CC__CU(device, cuEventRecord, event->event, stream);
+    /* In a stream that is being captured it would succeed, and say nothing of the stream's work. */
+    bool capturing = false;
+    status = cc__cuda_ask_capturing(device, stream, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d is being captured, expected one that is not",
+                          (void *)stream, (int)device);
+    if (status == CC_OK)
+        status = CC__CU(device, cuEventRecord, event->event, stream);
     cc__cuda_leave(&guard);
     if (status == CC_OK)
         atomic_store_explicit(&event->is_recorded, true, memory_order_release);

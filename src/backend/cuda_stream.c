@@ -29,7 +29,7 @@ void cc__cuda_stream_destroy(cc__backend *self, int32_t device, cc_stream stream
  * The legacy stream cannot be captured, but while another stream of the device is, using it would break that capture:
  * IMPLICIT. A capture that has already failed still occupies its stream.
  */
-static cc_status ask_capturing(int32_t device, CUstream stream, bool *out_capturing)
+cc_status cc__cuda_ask_capturing(int32_t device, CUstream stream, bool *out_capturing)
 {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = cc__driver.cuStreamIsCapturing(stream, &capture);
@@ -48,7 +48,7 @@ cc_status cc__cuda_stream_is_capturing(cc__backend *self, int32_t device, cc_str
     cc_status status = cc__cuda_enter_stream(self, device, stream, &guard);
     if (status != CC_OK)
         return status;
-    status = ask_capturing(device, stream, out_capturing);
+    status = cc__cuda_ask_capturing(device, stream, out_capturing);
     cc__cuda_leave(&guard);
     return status;
 }
@@ -60,13 +60,30 @@ cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stre
     if (status != CC_OK)
         return status;
     bool capturing = false;
-    status = ask_capturing(device, stream, &capturing);
+    status = cc__cuda_ask_capturing(device, stream, &capturing);
     /* Waiting for a stream that is being captured would not only fail, it would break the capture. */
     if (status == CC_OK && capturing)
         status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d is being captured, expected one that is not",
                           (void *)stream, (int)device);
     if (status == CC_OK)
         status = CC__CU(device, cuStreamSynchronize, stream);
+    cc__cuda_leave(&guard);
+    return status;
+}
+
+/* A capture that the legacy stream does not know of is only found by trying. */
+cc_status cc__cuda_synchronize(cc__backend *self, int32_t device)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    bool capturing = false;
+    status = ask_capturing(device, NULL, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "a stream of device %d is being captured, expected none", (int)device);
+    if (status == CC_OK)
+        status = cc__driver_status(cc__driver.cuCtxSynchronize(), "cuCtxSynchronize", device);
     cc__cuda_leave(&guard);
     return status;
 }
@@ -85,7 +102,7 @@ uint64_t cc__cuda_stream_id(cc__backend *self, int32_t device, cc_stream stream)
     if (cc__cuda_is_over() || cc__driver_more.stream_get_id == NULL ||
         cc__cuda_enter_stream(self, device, stream, &guard) != CC_OK)
         return 0;
-    if (ask_capturing(device, stream, &capturing) == CC_OK && !capturing &&
+    if (cc__cuda_ask_capturing(device, stream, &capturing) == CC_OK && !capturing &&
         cc__driver_more.stream_get_id(stream, &id) != CUDA_SUCCESS)
         id = 0;
     cc__cuda_leave(&guard);

@@ -1,5 +1,6 @@
 /* The public questions about devices. */
 #include "backend/backend.h"
+#include "base/error.h"
 
 #include <cudacommon/device.h>
 
@@ -11,6 +12,32 @@ int32_t cc_device_count(void)
 const char *cc_device_backend_name(void)
 {
     return cc__backend_get()->name;
+}
+
+cc_status cc_stream_wait(int32_t device, cc_stream stream, cc_stream awaited)
+{
+    static const char *const function = "cc_stream_wait";
+    cc__backend *backend = cc__backend_get();
+    const cc_stream streams[] = {stream, awaited};
+    cc__event *event = NULL;
+    cc_status status = cc__backend_check_device(backend, function, device);
+    for (int32_t i = 0; status == CC_OK && i < 2; ++i) {
+        bool capturing = false;
+        status = backend->stream_is_capturing(backend, device, streams[i], &capturing);
+        if (status == CC_OK && capturing)
+            status = cc__fail(CC_ERROR_CAPTURE, "%s: %s = %p is being captured into a graph", function,
+                              i == 0 ? "stream" : "awaited", (void *)streams[i]);
+    }
+    if (status != CC_OK || stream == awaited)
+        return status;
+    status = backend->event_create(backend, device, &event);
+    if (status != CC_OK)
+        return status;
+    status = backend->event_record(backend, device, event, awaited);
+    if (status == CC_OK)
+        status = backend->stream_wait(backend, device, stream, event);
+    backend->event_destroy(backend, device, event);
+    return status;
 }
 
 cc_status cc_stream_synchronize(int32_t device, cc_stream stream)

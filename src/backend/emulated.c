@@ -99,6 +99,41 @@ static cc_status emulated_stream_is_capturing(cc__backend *self, int32_t device,
     return cc__emulated_unlock(emulated, status);
 }
 
+/* A mark at the end of each stream of the device, then all of them; those that come later do not count. */
+static cc_status synchronize_device(cc__emulated *emulated, int32_t device)
+{
+    cc__mark *marks = NULL;
+    cc_status status = CC_OK;
+    for (cc__stream *stream = emulated->streams; stream; stream = stream->next)
+        if (stream->device == device && stream->capturing)
+            return cc__emulated_refuse_capture(CC_ERROR_CAPTURE, "synchronize", stream->handle);
+    for (cc__stream *stream = emulated->streams; stream && status == CC_OK; stream = stream->next) {
+        if (stream->device != device || !stream->first)
+            continue;
+        cc__task *task = cc__emulated_create_task(CC__TASK_MARK, true);
+        if (!task) {
+            status = cc__emulated_no_memory("synchronize");
+            continue;
+        }
+        task->mark->next = marks;
+        marks = cc__emulated_retain_mark(task->mark);
+        cc__emulated_queue(stream, task);
+    }
+    for (cc__mark *mark = marks, *next; mark; mark = next) {
+        next = mark->next;
+        if (status == CC_OK)
+            cc__emulated_wait(emulated, mark);
+        cc__emulated_release_mark(mark);
+    }
+    return status == CC_OK ? cc__emulated_check_not_lost(emulated, "synchronize", device) : status;
+}
+
+static cc_status emulated_synchronize(cc__backend *self, int32_t device)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, synchronize_device(emulated, device));
+}
+
 static cc_status emulated_event_create(cc__backend *self, int32_t device, cc__event **out_event)
 {
     cc__emulated *emulated = cc__emulated_lock(self);
@@ -237,6 +272,7 @@ static const cc__backend table = {.name = "emulated",
                                   .stream_destroy = emulated_stream_destroy,
                                   .stream_synchronize = emulated_stream_synchronize,
                                   .stream_is_capturing = emulated_stream_is_capturing,
+                                  .synchronize = emulated_synchronize,
                                   .event_create = emulated_event_create,
                                   .event_destroy = emulated_event_destroy,
                                   .event_record = emulated_event_record,

@@ -25,7 +25,8 @@ typedef struct cc__stream cc__stream;
 
 /* A point in a stream, which events, waits and the host share: it outlives the event that was recorded there. */
 typedef struct cc__mark {
-    cc__stream *stream; /* valid until done */
+    cc__stream *stream;    /* valid until done */
+    struct cc__mark *next; /* of those that one call waits for */
     int32_t references;
     bool done;
 } cc__mark;

@@ -79,6 +79,12 @@ static cc_status none_stream_is_capturing(cc__backend *self, int32_t device, cc_
     return no_device("stream_is_capturing");
 }
 
+static cc_status none_synchronize(cc__backend *self, int32_t device)
+{
+    (void)self, (void)device;
+    return no_device("synchronize");
+}
+
 static cc_status none_event_create(cc__backend *self, int32_t device, cc__event **out_event)
 {
     (void)self, (void)device, (void)out_event;
@@ -190,6 +196,7 @@ cc__backend *cc__backend_none(void)
                                .stream_destroy = none_stream_destroy,
                                .stream_synchronize = none_stream_synchronize,
                                .stream_is_capturing = none_stream_is_capturing,
+                               .synchronize = none_synchronize,
                                .event_create = none_event_create,
                                .event_destroy = none_event_destroy,
                                .event_record = none_event_record,

@@ -50,17 +50,6 @@ cc__box cc__box_bounding(const cc__box *a, const cc__box *b)
     return bounding;
 }
 
-int64_t cc__box_pixels(const cc__box *box)
-{
-    /* First, because the other axes of an empty box may be long enough to overflow. */
-    if (cc__box_is_empty(box))
-        return 0;
-    int64_t pixels = 1;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
-        pixels *= box->size[axis];
-    return pixels;
-}
-
 int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pieces[CC__BOX_MAX_PIECES])
 {
     if (cc__box_is_empty(box))

@@ -18,7 +18,6 @@ cc__box cc__box_of_size(const int64_t size[CC_MAX_DIMENSION]); /* at the start o
 bool cc__box_intersect(const cc__box *a, const cc__box *b,
                        cc__box *out);                         /* false, out untouched, when they share nothing */
 cc__box cc__box_bounding(const cc__box *a, const cc__box *b); /* the smallest that holds both, neither empty */
-int64_t cc__box_pixels(const cc__box *box);
 
 /* What is left of `box` without `hole`, as disjoint boxes with rows as long as possible. Returns how many. */
 int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pieces[CC__BOX_MAX_PIECES]);
@@ -30,6 +29,12 @@ bool cc__box_join(const cc__box *a, const cc__box *b, cc__box *out);
 static inline bool cc__box_is_empty(const cc__box *box)
 {
     return box->size[0] == 0 || box->size[1] == 0 || box->size[2] == 0 || box->size[3] == 0;
+}
+
+static inline int64_t cc__box_pixels(const cc__box *box)
+{
+    /* First, because the other axes of an empty box may be long enough to overflow. */
+    return cc__box_is_empty(box) ? 0 : box->size[0] * box->size[1] * box->size[2] * box->size[3];
 }
 
 static inline bool cc__box_equal(const cc__box *a, const cc__box *b)

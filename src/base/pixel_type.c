@@ -1,4 +1,9 @@
+#include "base/error.h"
+
+#include <cudacommon/import.h>
 #include <cudacommon/pixel.h>
+#include <stdbool.h>
+#include <string.h>
 
 size_t cc_pixel_type_size_bytes(cc_pixel_type type)
 {
@@ -99,4 +104,28 @@ const char *cc_pixel_type_typestr(cc_pixel_type type)
         return "<c16";
     }
     return "";
+}
+
+cc_status cc_typestr_parse(const char *typestr, cc_pixel_type *out_type)
+{
+    static const char *const function = "cc_typestr_parse";
+    if (typestr == NULL || out_type == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function,
+                        typestr == NULL ? "typestr" : "out_type");
+    const char order = typestr[0];
+    for (int32_t type = CC_PIXEL_BOOL; type <= CC_PIXEL_COMPLEX128; ++type) {
+        const char *known = cc_pixel_type_typestr((cc_pixel_type)type);
+        if (order == '\0' || known[0] == '\0' || strcmp(typestr + 1, known + 1) != 0)
+            continue;
+        const bool has_byte_order = known[0] != '|';
+        if (order == '>' && has_byte_order)
+            return cc__fail(CC_ERROR_UNSUPPORTED, "%s: typestr = \"%s\", expected native byte order, \"%s\"", function,
+                            typestr, known);
+        if (order != '<' && order != '=' && order != '|' && order != '>')
+            break;
+        *out_type = (cc_pixel_type)type;
+        return CC_OK;
+    }
+    return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: typestr = \"%.20s\", expected one of a pixel type, as \"<f4\"", function,
+                    typestr);
 }

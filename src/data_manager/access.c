@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lending.h"
+#include "data_manager/lent.h"
 
 #include <string.h>
 
@@ -16,8 +17,7 @@ static cc__mapping *share_reading(cc__data_manager *manager, cc__mapping *mappin
             continue;
         ++other->count;
         other->reach = cc__box_bounding(&other->reach, &mapping->box);
-        cc__fence_release(mapping->fence);
-        mapping->fence = NULL;
+        cc__data_manager_drop_fence(manager, mapping);
         if (cc__box_contains(&mapping->box, &other->box))
             other->box = mapping->box;
         if (cc__box_contains(&other->box, &mapping->box))
@@ -29,6 +29,12 @@ static cc__mapping *share_reading(cc__data_manager *manager, cc__mapping *mappin
     return mapping;
 }
 
+/* With the lock held, after the owner's last mapping may have ended. */
+static bool is_gone(const cc__data_manager *manager, const cc__owner *owner)
+{
+    return atomic_load(&owner->references) == 0 && cc__mappings_count_of(&manager->mappings, owner) == 0;
+}
+
 static const unsigned char *find_pixels(const cc__place_memory *memory, const cc__box *box)
 {
     int64_t offset = 0;
@@ -37,12 +43,13 @@ static const unsigned char *find_pixels(const cc__place_memory *memory, const cc
     return memory->pixels + offset;
 }
 
-cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels)
+cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels,
+                               bool *out_is_gone)
 {
     cc__mapping *mapping = NULL;
     cc__validity next = {0};
     bool changes = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc_status status = cc__lending_begin(manager, request, &mapping);
     if (status != CC_OK)
         goto unlock;
@@ -56,33 +63,58 @@ cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_reque
         cc__validity_install(&manager->validity, &next);
         cc__eviction_reconsider(manager);
     }
-    if (request->access == CC_ACCESS_READ)
+    if (request->access == CC_ACCESS_READ && manager->mappings.count > 1)
         mapping = share_reading(manager, mapping);
     mapping->pixels = find_pixels(&cc__data_manager_site(manager, request->place)->memory, &request->box);
     *out_pixels = (void *)mapping->pixels;
 unlock:
-    pthread_mutex_unlock(&manager->lock);
+    if (status != CC_OK)
+        *out_is_gone = is_gone(manager, request->owner);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
-cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const void *owner, bool on_host,
-                                 void *pixels, cc_stream stream)
+cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const cc__owner *owner, bool on_host,
+                                 void *pixels, cc_stream stream, bool *out_is_gone)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__mapping *mapping = cc__mappings_find(&manager->mappings, owner, on_host, pixels);
-    if (mapping == NULL)
+    if (mapping == NULL) {
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: pixels = %p is not mapped by this image on %s", function,
                           pixels, on_host ? "the host" : "a device");
+        goto unlock;
+    }
+    if (manager->loans != NULL)
+        status = cc__loans_end_use(manager, function, mapping, stream);
     else if (!on_host)
         status = cc__lending_note_use(manager, mapping, stream);
-    if (status == CC_OK && --mapping->count == 0) {
+    if (status != CC_OK)
+        goto unlock;
+    if (--mapping->count == 0)
         cc__lending_end(manager, mapping);
-    } else if (status == CC_OK) {
+    else
         /* The other readers' use ends at another point. */
-        cc__fence_release(mapping->fence);
-        mapping->fence = NULL;
-    }
-    pthread_mutex_unlock(&manager->lock);
+        cc__data_manager_drop_fence(manager, mapping);
+    *out_is_gone = is_gone(manager, owner);
+unlock:
+    cc__lock_let_go(&manager->lock);
     return status;
+}
+
+bool cc__data_manager_disown(cc__data_manager *manager, cc__owner *owner)
+{
+    cc__lock_take(&manager->lock);
+    atomic_fetch_sub(&owner->references, 1);
+    const bool gone = is_gone(manager, owner);
+    cc__lock_let_go(&manager->lock);
+    return gone;
+}
+
+int32_t cc__data_manager_count_mappings(cc__data_manager *manager, const cc__owner *owner)
+{
+    cc__lock_take(&manager->lock);
+    const int32_t count = cc__mappings_count_of(&manager->mappings, owner);
+    cc__lock_let_go(&manager->lock);
+    return count;
 }

@@ -27,7 +27,7 @@ cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *
     cc__allocator **place = on_host ? &manager->host_allocator : &manager->device_allocator;
     cc__allocator *previous = NULL;
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (has_memory(manager, on_host) || is_being_made(manager, on_host)) {
         status = cc__fail(CC_ERROR_BUSY, "%s: the image has memory %s already; set the allocator before", function,
                           on_host ? "on the host" : "on a device");
@@ -35,7 +35,7 @@ cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *
         previous = *place;
         *place = allocator;
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__allocator_release(previous);
     return status;
 }

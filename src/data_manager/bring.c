@@ -1,6 +1,7 @@
 /* Making pixels valid at a place: plan, execute, commit. */
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 #include "trace/trace.h"
@@ -25,7 +26,7 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
     cc_status status = cc__transfer_prepare(&transfer, manager, plan, box, place, synchronizes);
     if (status != CC_OK)
         return status;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     const uint64_t began = cc__report_clock();
     cc__trace_hold();
     if (transfer.backend != NULL)
@@ -33,7 +34,7 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
     status = cc__transfer_run(&transfer);
     if (transfer.backend != NULL)
         transfer.backend->range_pop(transfer.backend);
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     status = cc__transfer_finish(&transfer, status);
     cc__trace_let_go();
     if (status == CC_OK)
@@ -59,6 +60,9 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
             break;
         plan.asked_by = function;
+        /* The borrower may write as soon as the caller is back, and nobody can make it wait. */
+        if (place != CC_PLACE_HOST && cc__lent_find_writer(manager->loans, box, CC_PLACE_HOST) != NULL)
+            synchronizes = true;
         const cc__box *filled = site->memory.pixels == NULL ? &manager->whole : box;
         if (!cc__transfer_has_claim(manager, place, filled)) {
             status = cc__data_manager_execute(manager, &plan, box, place, synchronizes);
@@ -76,11 +80,7 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         manager->counters.avoided_bytes += box_bytes - copied_bytes;
     }
     cc__plan_destroy(&plan);
+    if (status == CC_OK && manager->loans != NULL)
+        status = cc__loans_follow(manager, box);
     return status;
-}
-
-void cc__data_manager_count_ready(cc__data_manager *manager, const cc__box *box)
-{
-    ++manager->counters.avoided_copies;
-    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "memory/transfer_streams.h"
 #include "trace/trace.h"
@@ -25,8 +26,6 @@ static cc_status create(const cc__layout *layout, cc__sources sources, cc__data_
         return status;
     }
     atomic_init(&manager->references, 1);
-    pthread_mutex_init(&manager->lock, NULL);
-    pthread_cond_init(&manager->changed, NULL);
     manager->constant_is_zero = true;
     manager->id = atomic_fetch_add(&next_generation_range, 1);
     manager->generation = manager->id << 32;
@@ -40,24 +39,37 @@ cc_status cc__data_manager_create(const cc__layout *layout, bool undefined, cc__
     return create(layout, undefined ? CC__SOURCE_UNDEFINED : CC__SOURCE_CONSTANT, out_manager);
 }
 
-static void destroy(cc__data_manager *manager);
-
 /* What the caller has queued in `stream` comes before anything that the library does with the memory. */
-static cc_status order_after(cc__data_manager *manager, cc_place device, cc_stream stream)
+static cc_status order_after(cc__data_manager *manager, const char *function, const cc__box *box, int32_t device,
+                             cc_stream stream)
 {
     cc__site *site = cc__data_manager_site(manager, device);
     cc__fence *fence = NULL;
-    cc_status status = cc__timeline_reserve(&site->timeline);
+    bool capturing = false;
+    cc_status status = manager->backend->stream_is_capturing(manager->backend, device, stream, &capturing);
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function, (void *)stream);
+    if (status == CC_OK)
+        status = cc__timeline_reserve(&site->timeline);
     if (status != CC_OK)
         return status;
     status = cc__fence_create(manager->backend, device, &fence);
     if (status == CC_OK)
         status = cc__fence_record(fence, stream, 0);
     if (status == CC_OK)
-        cc__timeline_add(&site->timeline, &manager->whole, CC__USE_WRITE, fence);
+        cc__timeline_add(&site->timeline, box, CC__USE_WRITE_PARTS, fence);
     else
         cc__timeline_unreserve(&site->timeline);
     cc__fence_release(fence);
+    return status;
+}
+
+cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
+                                       int32_t device, cc_stream stream)
+{
+    cc__lock_take(&manager->lock);
+    const cc_status status = order_after(manager, function, box, device, stream);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -77,15 +89,8 @@ cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout
     cc_status status = create(&dense, source, &manager);
     if (status == CC_OK && wrapped->place != CC_PLACE_HOST)
         status = cc__data_manager_use_devices(manager);
-    if (status == CC_OK && wrapped->place != CC_PLACE_HOST && layout->extent_bytes > 0) {
-        bool capturing = false;
-        status = manager->backend->stream_is_capturing(manager->backend, wrapped->place, wrapped->stream, &capturing);
-        if (status == CC_OK && capturing)
-            status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function,
-                              (void *)wrapped->stream);
-        if (status == CC_OK)
-            status = order_after(manager, wrapped->place, wrapped->stream);
-    }
+    if (status == CC_OK && wrapped->place != CC_PLACE_HOST && layout->extent_bytes > 0)
+        status = order_after(manager, function, &manager->whole, wrapped->place, wrapped->stream);
     if (status != CC_OK) {
         cc__data_manager_release(manager);
         return status;
@@ -118,7 +123,7 @@ cc__data_manager *cc__data_manager_retain(cc__data_manager *manager)
 void cc__data_manager_release(cc__data_manager *manager)
 {
     if (manager != NULL && atomic_fetch_sub(&manager->references, 1) == 1)
-        destroy(manager);
+        cc__data_manager_destroy(manager);
 }
 
 /* Nobody can be told that a wait failed, and memory must not go while work on it is under way: so there is a second
@@ -165,6 +170,10 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
     bool is_settled = true;
     cc__error_state before;
     cc__error_save(&before);
+    if (site->owes_synchronize && backend->synchronize(backend, place) != CC_OK && !site->memory.is_wrapped) {
+        /* Rather lost than given to somebody else while it is in use. */
+        memset(&site->memory, 0, sizeof site->memory);
+    }
     if (place == CC_PLACE_HOST || site->memory.is_wrapped) {
         is_settled = wait_for_all(&site->timeline);
     } else if (site->memory.pixels != NULL && find_stream_after(backend, place, &site->timeline, &stream) != CC_OK) {
@@ -177,10 +186,11 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
         cc__device_memory_free(backend, place, stream, &site->memory);
     cc__timeline_destroy(&site->timeline);
     cc__fence_release(site->default_fence);
+    cc__fence_release(site->spare_fence);
     cc__error_restore(&before);
 }
 
-static void destroy(cc__data_manager *manager)
+void cc__data_manager_destroy(cc__data_manager *manager)
 {
     const cc_release_fn release = manager->release;
     void *data = manager->release_data;
@@ -200,19 +210,16 @@ static void destroy(cc__data_manager *manager)
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__mappings_destroy(&manager->mappings);
+    cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);
-    pthread_cond_destroy(&manager->changed);
-    pthread_mutex_destroy(&manager->lock);
     cc__free(manager);
     if (release != NULL)
         release(data, user_data);
     cc__trace_tell();
 }
 
-cc_status cc__data_manager_use_devices(cc__data_manager *manager)
+cc_status cc__data_manager_make_devices(cc__data_manager *manager)
 {
-    if (manager->devices != NULL)
-        return CC_OK;
     cc__backend *backend = cc__backend_get();
     cc__site *devices = cc__allocate((size_t)backend->device_count * sizeof *devices);
     if (devices == NULL)
@@ -221,15 +228,6 @@ cc_status cc__data_manager_use_devices(cc__data_manager *manager)
     manager->backend = backend;
     manager->devices = devices;
     return CC_OK;
-}
-
-cc__site *cc__data_manager_site(cc__data_manager *manager, cc_place place)
-{
-    if (place == CC_PLACE_HOST)
-        return &manager->host;
-    if (manager->devices == NULL || place < 0 || place >= manager->backend->device_count)
-        return NULL;
-    return &manager->devices[place];
 }
 
 bool cc__data_manager_is_whole(const cc__data_manager *manager, const cc__box *box)
@@ -244,43 +242,51 @@ bool cc__data_manager_is_read_only(const cc__data_manager *manager)
 
 void cc__data_manager_get_strides(cc__data_manager *manager, cc_place place, int64_t out_stride[CC_MAX_DIMENSION])
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
-    const bool has_own = site != NULL && site->memory.is_wrapped;
-    memcpy(out_stride, has_own ? site->memory.stride : manager->layout.stride, sizeof manager->layout.stride);
-    pthread_mutex_unlock(&manager->lock);
+    memcpy(out_stride, manager->layout.stride, sizeof manager->layout.stride);
+    if (site != NULL && site->memory.is_wrapped)
+        memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
+    cc__lock_let_go(&manager->lock);
 }
 
 uint64_t cc__data_manager_generation(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
+    /* A borrower may have written since somebody asked last. */
+    if (cc__loans_may_write(manager))
+        ++manager->generation;
     const uint64_t generation = manager->generation;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return generation;
 }
 
 cc_counters cc__data_manager_counters(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_counters counters = manager->counters;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return counters;
 }
 
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box)
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     const cc__site *site = cc__data_manager_site(manager, place);
     if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
         state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
     }
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        state.loan_count += !lent->has_ended && lent->place == place;
     state.mapping_count = cc__mappings_count_at(&manager->mappings, place);
     if (place < CC__MAX_DEVICES)
         state.valid_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE(place));
     state.constant_pixels = cc__validity_count_pixels(&manager->validity, box, CC__SOURCE_CONSTANT);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return state;
 }
 
@@ -288,7 +294,9 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
                                      cc__box *out_boxes)
 {
     int32_t count = 0;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
+    if (manager->loans != NULL)
+        cc__loans_forget_copies(manager);
     for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
         const cc__cell *cell = &manager->validity.cells[i];
         cc__box inside;
@@ -298,25 +306,25 @@ int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, 
             out_boxes[count] = inside;
         ++count;
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return count;
 }
 
 bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__site *site = cc__data_manager_site(manager, place);
     const bool has = site != NULL && site->memory.pixels != NULL;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return has;
 }
 
 bool cc__data_manager_has_device_memory(cc__data_manager *manager)
 {
     bool has = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
         has = has || manager->devices[device].memory.pixels != NULL;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return has;
 }

@@ -13,6 +13,7 @@
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/wrap.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct cc__data_manager cc__data_manager;
@@ -37,6 +38,11 @@ typedef struct cc__wrapped_memory {
 cc_status cc__data_manager_create_wrapped(const char *function, const cc__layout *layout,
                                           const cc__wrapped_memory *wrapped, cc__data_manager **out_manager);
 
+/* What is queued in the stream now may use the box's pixels, and comes before every later use of them; the device's
+ * memory is there. CAPTURE, OUT_OF_HOST_MEMORY, DEVICE. */
+cc_status cc__data_manager_order_after(cc__data_manager *manager, const char *function, const cc__box *box,
+                                       int32_t device, cc_stream stream);
+
 /* Where memory that the host, or devices, need from now on comes from; the reference is taken over on success. BUSY
  * when there is such memory already. */
 cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *function, bool on_host,
@@ -44,21 +50,43 @@ cc_status cc__data_manager_set_allocator(cc__data_manager *manager, const char *
 
 cc__data_manager *cc__data_manager_retain(cc__data_manager *manager);
 void cc__data_manager_release(cc__data_manager *manager); /* accepts NULL */
+/*
+ * The same for a thread that must not wait for a device: the last owner's pixels then go with free_leftovers, which
+ * waits, and which is called where memory is wanted. No lock is held.
+ */
+void cc__data_manager_release_later(cc__data_manager *manager);
+void cc__data_managers_free_leftovers(void);
+
+/*
+ * Whose unmap call ends a mapping: part of an image. It lives as long as it has a reference or a mapping; the last
+ * reference goes, as mappings come and go, with the data manager's lock held, so that a mapping need not count in it.
+ */
+typedef struct cc__owner {
+    _Atomic uint32_t references;
+} cc__owner;
 
 /* What a caller wants: the box is not empty; the device exists. */
 typedef struct cc__access_request {
-    const char *function; /* for messages */
-    const void *owner;    /* whose unmap ends it: an image; NULL for the library's own use */
+    const char *function;   /* for messages */
+    const cc__owner *owner; /* NULL for the library's own use */
     cc__box box;
     cc_place place;
     cc_access access;
     cc_stream stream; /* on a device */
 } cc__access_request;
 
-/* The whole of cc_image_map_host / _map_device after checking arguments, and of their unmap calls. */
-cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels);
-cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const void *owner, bool on_host,
-                                 void *pixels, cc_stream stream);
+/*
+ * The whole of cc_image_map_host / _map_device after checking arguments, and of their unmap calls. is_gone: the owner
+ * has no reference and no mapping any more, so nobody else will find it; it is the caller's to end.
+ */
+cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_request *request, void **out_pixels,
+                               bool *out_is_gone);
+cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const cc__owner *owner, bool on_host,
+                                 void *pixels, cc_stream stream, bool *out_is_gone);
+/* Takes one reference away. Returns what is_gone says. */
+bool cc__data_manager_disown(cc__data_manager *manager, cc__owner *owner);
+/* How many mappings the owner has. */
+int32_t cc__data_manager_count_mappings(cc__data_manager *manager, const cc__owner *owner);
 
 /*
  * The same in steps, for operations: begin lends the pixels but leaves what is valid where as it is; commit does the
@@ -76,8 +104,10 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
                                   void *context);
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker);
 
-/* Makes every pixel the same value, by noting it. BUSY while anything is mapped. */
-cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value);
+/* Makes every pixel the same value, by noting it. BUSY while anything is mapped. out_noted: false, and nothing is
+ * changed, while pixels are lent, since the borrower has to see it. */
+cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value,
+                                        bool *out_noted);
 
 cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box,
                                     cc_place place);
@@ -101,9 +131,9 @@ cc_counters cc__data_manager_counters(cc__data_manager *manager);
 void cc__data_manager_reset_counters(cc__data_manager *manager);
 void cc__data_manager_set_label(cc__data_manager *manager, const char *label); /* shorter than CC_LABEL_BYTES */
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES]);
-/* pixels_id, host_bytes, device_bytes, label. */
-void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image);
-/* memory_bytes, locked_bytes, mapping_count, and of the box valid_pixels and constant_pixels. */
+/* pixels_id, host_bytes, device_bytes, label; and the owner's mapping_count. */
+void cc__data_manager_survey(cc__data_manager *manager, const cc__owner *owner, cc_live_image *out_image);
+/* memory_bytes, locked_bytes, mapping_count, loan_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
 /* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */
 int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,

@@ -1,6 +1,7 @@
 #include "data_manager/eviction.h"
 
 #include "base/error.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 #include "memory/budget.h"
@@ -54,16 +55,30 @@ static cc_status move_out(cc__data_manager *manager, const char *function, cc_pl
     manager->is_moving_out = true;
     status = cc__data_manager_execute(manager, &plan, NULL, target, target == CC_PLACE_HOST);
     manager->is_moving_out = false;
-    pthread_cond_broadcast(&manager->changed);
+    cc__lock_tell(&manager->lock);
     cc__mappings_remove(&manager->mappings, mapping);
 done:
     cc__plan_destroy(&plan);
     return status;
 }
 
-static bool is_in_use(const cc__data_manager *manager, cc_place place)
+/* Also by a loan that has ended, of which somebody has an older copy: that would be copied over. */
+static bool is_lent(const cc__data_manager *manager, cc_place place)
+{
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        if (lent->place == place)
+            return true;
+    return false;
+}
+
+static bool is_mapped(const cc__data_manager *manager, cc_place place)
 {
     return cc__mappings_count_at(&manager->mappings, place) > 0 || cc__mappings_have_writer(&manager->mappings);
+}
+
+static bool is_in_use(const cc__data_manager *manager, cc_place place)
+{
+    return is_mapped(manager, place) || is_lent(manager, place);
 }
 
 cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function, cc_place place,
@@ -76,14 +91,24 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     cc_status status = CC_OK;
     bool moved = true;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     while (status == CC_OK && moved) {
         /* A thread that is copying without the lock may be using the place's memory. */
         while (manager->claim_count > 0 || manager->is_moving_out)
-            pthread_cond_wait(&manager->changed, &manager->lock);
+            cc__lock_wait(&manager->lock);
+        if (cc__loans_owe(manager, place)) {
+            status = cc__loans_pay(manager, place);
+            continue;
+        }
+        cc__loans_forget_ended(manager, NULL);
         site = cc__data_manager_site(manager, place);
         if (site == NULL || site->memory.pixels == NULL || site->memory.is_wrapped)
             goto unlock;
+        if (is_lent(manager, place)) {
+            status =
+                cc__fail(CC_ERROR_BUSY, "%s: place = %d has pixels that are lent; end the loan first", function, place);
+            goto unlock;
+        }
         if (is_in_use(manager, place)) {
             status =
                 cc__fail(CC_ERROR_BUSY, "%s: place = %d has pixels that are mapped; unmap them first", function, place);
@@ -98,7 +123,7 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, place, &gone);
     return status;
 }
@@ -125,8 +150,11 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     bool moved = true;
     cc_status status = CC_OK;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     do {
+        if (is_mapped(manager, device) || (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK))
+            goto unlock;
+        cc__loans_forget_ended(manager, NULL);
         const cc__site *site = cc__data_manager_site(manager, device);
         if (site->memory.pixels == NULL || manager->claim_count > 0 || manager->is_moving_out ||
             is_in_use(manager, device))
@@ -148,7 +176,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     }
 unlock:
     backend = manager->backend;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, device, &gone);
     return freed_bytes;
 }
@@ -182,6 +210,7 @@ cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream 
 {
     const size_t size_bytes = (size_t)layout->extent_bytes;
     cc_status status = CC_OK;
+    cc__data_managers_free_leftovers();
     for (int32_t attempt = 0; attempt < MOST_ATTEMPTS; ++attempt) {
         status = cc__device_memory_allocate(backend, device, stream, layout, allocator, out_memory);
         if (status != CC_ERROR_OUT_OF_DEVICE_MEMORY || !cc__budget_could_hold(backend, device, size_bytes))
@@ -200,6 +229,7 @@ cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream 
 void cc__data_managers_keep_limit(int32_t device)
 {
     size_t excess_bytes = 0;
+    cc__data_managers_free_leftovers();
     while (cc__budget_get(device).limit_bytes > 0 && (excess_bytes = cc__budget_excess(device, 0)) > 0)
         if (!make_room(device, excess_bytes))
             return;

@@ -11,7 +11,7 @@
 static inline void cc__eviction_wait(cc__data_manager *manager)
 {
     while (manager->is_moving_out)
-        pthread_cond_wait(&manager->changed, &manager->lock);
+        cc__lock_wait(&manager->lock);
 }
 
 /* With the lock held, after the validity has changed: what is the only copy of something may be another place now. */

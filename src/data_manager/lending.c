@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "data_manager/lent.h"
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
 
@@ -41,7 +42,8 @@ static bool may_forget(const cc__data_manager *manager, cc_place place)
         if (mapping->access != CC_ACCESS_READ || mapping->place != place)
             return false;
     }
-    return manager->claim_count == 0;
+    return manager->claim_count == 0 &&
+           cc__lent_find_onlooker(manager->loans, &manager->mappings, &manager->whole, place) == NULL;
 }
 
 /*
@@ -65,6 +67,8 @@ static void tidy(cc__data_manager *manager, const char *function, cc_place place
                                                     CC__PLAN_STALE_OR_ZERO, place == CC_PLACE_HOST);
     for (int32_t i = 0; i < manager->validity.count; ++i)
         everywhere &= manager->validity.cells[i].sources;
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
+        everywhere |= CC__SOURCE(lent->place);
     /* Others may have come in meanwhile. */
     if (status == CC_OK && may_forget(manager, place) &&
         cc__validity_prepare(&manager->validity, &manager->whole, everywhere, 0, &next) == CC_OK)
@@ -81,12 +85,12 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__access_req
     cc__fences fences = {0};
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && fences.count > 0) {
-        pthread_mutex_unlock(&manager->lock);
+        cc__lock_let_go(&manager->lock);
         if (request->place == CC_PLACE_HOST)
             status = cc__fences_synchronize(&fences);
         else
             status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
-        pthread_mutex_lock(&manager->lock);
+        cc__lock_take(&manager->lock);
         if (status == CC_OK && request->place == CC_PLACE_HOST)
             cc__fences_mark_complete(&fences);
     }
@@ -113,6 +117,15 @@ static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_re
     return waiter;
 }
 
+/*
+ * Whether a stream needs not be asked when nothing is queued in it: the legacy default stream cannot be captured
+ * itself, and one that is being captured has no number. The per-thread default stream has one of the library's own.
+ */
+static bool is_known_open(cc_stream stream, uint64_t stream_id)
+{
+    return cc__stream_is_legacy_default(stream) || (stream != CC_STREAM_PER_THREAD && stream_id != 0);
+}
+
 /* A fence that is not recorded yet for the site's default stream, kept so that most uses need no new one. */
 static cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
 {
@@ -135,6 +148,16 @@ static bool is_marked_late(const cc__mapping *mapping, cc_stream stream)
     return mapping->owner != NULL && cc__stream_is_legacy_default(stream);
 }
 
+static cc_status get_fence(cc__data_manager *manager, cc__mapping *mapping)
+{
+    cc__site *site = cc__data_manager_site(manager, mapping->place);
+    if (site->spare_fence == NULL)
+        return cc__fence_create(manager->backend, mapping->place, &mapping->fence);
+    mapping->fence = site->spare_fence;
+    site->spare_fence = NULL;
+    return CC_OK;
+}
+
 /* Room in the timeline, and a fence, so that giving the pixels back does not fail for want of them. */
 static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
 {
@@ -146,10 +169,17 @@ static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, c
     if (is_marked_late(mapping, stream))
         status = get_default_fence(manager, mapping->place, &default_fence);
     else
-        status = cc__fence_create(manager->backend, mapping->place, &mapping->fence);
+        status = get_fence(manager, mapping);
     if (status != CC_OK)
         cc__timeline_unreserve(timeline);
     return status;
+}
+
+/* Counts an access for which there was nothing to bring. */
+static void count_ready(cc__data_manager *manager, const cc__box *box)
+{
+    ++manager->counters.avoided_copies;
+    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }
 
 /* Whether the pixels are there, and nobody must be waited for. */
@@ -163,6 +193,17 @@ static bool is_ready(cc__data_manager *manager, const cc__access_request *reques
            cc__timeline_is_quiet(&site->timeline, &request->box, use, waiter);
 }
 
+/* BUSY. Copies that a borrower has made old are not valid any more. */
+static cc_status check_free(cc__data_manager *manager, const cc__access_request *request)
+{
+    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
+    if (holder != NULL)
+        return cc__data_manager_fail_busy(request->function, holder);
+    if (manager->loans == NULL)
+        return CC_OK;
+    return cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
+}
+
 cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request *request, cc__mapping **out_mapping)
 {
     const bool on_host = request->place == CC_PLACE_HOST;
@@ -173,10 +214,8 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
     if (request->access != CC_ACCESS_READ && manager->read_only)
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", request->function);
     cc__eviction_wait(manager);
-    const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
-    if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
-    if (!on_host)
+    status = check_free(manager, request);
+    if (status == CC_OK && !on_host)
         status = cc__data_manager_use_devices(manager);
     if (status == CC_OK && !on_host)
         status = manager->backend->check_usable(manager->backend);
@@ -184,8 +223,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         return status;
     const cc__waiter waiter = waiter_of(manager, request);
     bool ready = is_ready(manager, request, use, &waiter);
-    /* Nothing is queued in the default stream for pixels that are ready, and it cannot be captured itself. */
-    if (!on_host && !(ready && cc__stream_is_legacy_default(request->stream)))
+    if (!on_host && !(ready && is_known_open(request->stream, waiter.stream_id)))
         status = check_stream(manager, request);
     if (status != CC_OK)
         return status;
@@ -198,15 +236,16 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         /* That may have let another thread in. */
         ready = false;
         cc__eviction_wait(manager);
-        holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
-        if (holder != NULL)
-            return cc__data_manager_fail_busy(request->function, holder);
+        status = check_free(manager, request);
+        if (status != CC_OK)
+            return status;
     }
 
     mapping = cc__mappings_add(&manager->mappings, request->owner, request->place, request->access, &request->box);
     if (mapping == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a mapping", request->function);
     mapping->stream = request->stream;
+    mapping->function = request->function;
     mapping->stream_id = waiter.stream_id;
     if (!on_host) {
         status = reserve_note(manager, mapping, request->stream);
@@ -216,10 +255,13 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         }
     }
     if (ready) {
-        cc__data_manager_count_ready(manager, &request->box);
+        count_ready(manager, &request->box);
     } else {
-        status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
-                                        request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
+        if (on_host && request->access != CC_ACCESS_WRITE)
+            status = cc__loans_wait_for_devices(manager, mapping);
+        if (status == CC_OK)
+            status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
+                                            request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
         if (status == CC_OK)
             status = wait_for_others(manager, request, use, &waiter);
     }
@@ -236,11 +278,12 @@ void cc__lending_cancel(cc__data_manager *manager, cc__mapping *mapping)
 {
     if (mapping->place != CC_PLACE_HOST)
         cc__timeline_unreserve(&cc__data_manager_site(manager, mapping->place)->timeline);
-    cc__fence_release(mapping->fence);
+    cc__data_manager_drop_fence(manager, mapping);
     cc__mappings_remove(&manager->mappings, mapping);
 }
 
-/* Puts one fence in the place of many, so that a place used by many streams without a pause does not slow down. */
+/* Puts one fence in the place of many, when there are, so that a place used by many streams without a pause does not
+ * slow down. */
 static void join_timeline(cc__data_manager *manager, cc_place device)
 {
     cc__timeline *timeline = &cc__data_manager_site(manager, device)->timeline;
@@ -250,8 +293,6 @@ static void join_timeline(cc__data_manager *manager, cc_place device)
     cc_stream stream = NULL;
     cc__error_state before;
     const cc__waiter waiter = cc__waiter_of_library(device);
-    if (timeline->count < ENTRIES_BEFORE_JOINING)
-        return;
     cc__error_save(&before);
     cc_status status = cc__timeline_reserve(timeline);
     const bool reserved = status == CC_OK;
@@ -286,7 +327,7 @@ static cc_status record(cc__data_manager *manager, cc__mapping *mapping, cc_stre
     uint64_t stream_id = mapping->stream_id;
     cc_status status = CC_OK;
     if (mapping->fence == NULL)
-        status = cc__fence_create(backend, mapping->place, &mapping->fence);
+        status = get_fence(manager, mapping);
     if (status != CC_OK)
         return status;
     if (stream != mapping->stream)
@@ -305,33 +346,40 @@ static cc_status record(cc__data_manager *manager, cc__mapping *mapping, cc_stre
 
 cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream)
 {
-    cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
+    cc__site *site = cc__data_manager_site(manager, mapping->place);
     cc__fence *fence = NULL;
     cc_status status = CC_OK;
     if (is_marked_late(mapping, stream)) {
         status = get_default_fence(manager, mapping->place, &fence);
+        if (status == CC_OK)
+            cc__timeline_add(&site->timeline, &mapping->reach, use_of(mapping), fence);
     } else {
         status = record(manager, mapping, stream);
-        fence = mapping->fence;
+        if (status != CC_OK)
+            return status;
+        /* An operation's mapping shares its fence with those of other images when it ends. */
+        if (mapping->owner == NULL)
+            cc__fence_retain(mapping->fence);
+        cc__timeline_take(&site->timeline, &mapping->reach, use_of(mapping), mapping->fence, &site->spare_fence);
+        if (mapping->owner != NULL)
+            mapping->fence = NULL;
     }
-    if (status != CC_OK)
-        return status;
-    cc__timeline_add(timeline, &mapping->reach, use_of(mapping), fence);
-    join_timeline(manager, mapping->place);
-    return CC_OK;
+    if (status == CC_OK && site->timeline.count >= ENTRIES_BEFORE_JOINING)
+        join_timeline(manager, mapping->place);
+    return status;
 }
 
 void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping)
 {
     if (mapping->access != CC_ACCESS_READ)
         ++manager->generation;
-    for (int32_t i = manager->mappings.count - 1; i >= 0; --i) {
+    for (int32_t i = manager->mappings.count - 1; i >= 0 && manager->mappings.count > 1; --i) {
         cc__mapping *other = manager->mappings.entries[i];
         if (other != mapping && other->count == 0 && other->owner == mapping->owner && other->place == mapping->place &&
             memcmp(other->box.start, mapping->box.start, sizeof other->box.start) == 0)
             cc__mappings_remove(&manager->mappings, other);
     }
-    cc__fence_release(mapping->fence);
+    cc__data_manager_drop_fence(manager, mapping);
     cc__mappings_remove(&manager->mappings, mapping);
 }
 

@@ -20,8 +20,9 @@ typedef struct cc__mapping {
     cc__box reach;      /* the box, and all further ones */
     cc_stream stream;   /* on a device: where the pixels were asked for */
     uint64_t stream_id;
-    cc__fence *fence; /* on a device: for the event of the unmap call, unless that is marked late */
-    bool is_noted;    /* an operation's work is done, and the fence says when */
+    cc__fence *fence;     /* on a device: for the event of the unmap call, unless that is marked late */
+    const char *function; /* who asked for it, for messages and traces */
+    bool is_noted;        /* an operation's work is done, and the fence says when */
 } cc__mapping;
 
 typedef struct cc__mappings {
@@ -33,17 +34,72 @@ typedef struct cc__mappings {
 
 void cc__mappings_destroy(cc__mappings *mappings);
 
-/* A mapping that excludes this access: one of the two writes and the boxes overlap. NULL when there is none. */
-const cc__mapping *cc__mappings_find_conflict(const cc__mappings *mappings, const cc__box *box, cc_access access);
+/* Room for one more, and what to put there, with anything in it. NULL when there is no memory. */
+cc__mapping *cc__mappings_make_room(cc__mappings *mappings);
 
 /* Adds a mapping that conflicts with none. NULL when there is no memory. */
-cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *owner, cc_place place, cc_access access,
-                              const cc__box *box);
-void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping);
+static inline cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *owner, cc_place place, cc_access access,
+                                            const cc__box *box)
+{
+    cc__mapping *mapping = mappings->spare;
+    if (mapping == NULL || mappings->count == mappings->capacity)
+        mapping = cc__mappings_make_room(mappings);
+    if (mapping == NULL)
+        return NULL;
+    mappings->spare = NULL;
+    mapping->owner = owner;
+    mapping->place = place;
+    mapping->access = access;
+    mapping->box = *box;
+    mapping->pixels = NULL;
+    mapping->count = 1;
+    mapping->reach = *box;
+    mapping->stream = NULL;
+    mapping->stream_id = 0;
+    mapping->fence = NULL;
+    mapping->is_noted = false;
+    mappings->entries[mappings->count] = mapping;
+    ++mappings->count;
+    return mapping;
+}
+
+void cc__mappings_remove_any(cc__mappings *mappings, cc__mapping *mapping);
+static inline void cc__mappings_remove(cc__mappings *mappings, cc__mapping *mapping)
+{
+    if (mappings->spare != NULL || mappings->count == 0 || mappings->entries[mappings->count - 1] != mapping) {
+        cc__mappings_remove_any(mappings, mapping);
+        return;
+    }
+    --mappings->count;
+    mappings->spare = mapping;
+}
+
+/* A mapping that excludes this access: one of the two writes and the boxes overlap. NULL when there is none. */
+static inline const cc__mapping *cc__mappings_find_conflict(const cc__mappings *mappings, const cc__box *box,
+                                                            cc_access access)
+{
+    for (int32_t i = 0; i < mappings->count; ++i) {
+        const cc__mapping *mapping = mappings->entries[i];
+        if ((access != CC_ACCESS_READ || mapping->access != CC_ACCESS_READ) && cc__box_overlaps(&mapping->box, box))
+            return mapping;
+    }
+    return NULL;
+}
 
 /* What an owner has lent at these pixels, on the host or on a device. NULL when there is nothing. */
-cc__mapping *cc__mappings_find(const cc__mappings *mappings, const void *owner, bool on_host, const void *pixels);
+static inline cc__mapping *cc__mappings_find(const cc__mappings *mappings, const void *owner, bool on_host,
+                                             const void *pixels)
+{
+    for (int32_t i = 0; i < mappings->count; ++i) {
+        cc__mapping *mapping = mappings->entries[i];
+        if (mapping->owner == owner && (mapping->place == CC_PLACE_HOST) == on_host && mapping->pixels == pixels)
+            return mapping;
+    }
+    return NULL;
+}
 
+/* How often an owner has mapped pixels that it has not given back. */
+int32_t cc__mappings_count_of(const cc__mappings *mappings, const void *owner);
 int32_t cc__mappings_count_at(const cc__mappings *mappings, cc_place place);
 bool cc__mappings_have_writer(const cc__mappings *mappings);
 

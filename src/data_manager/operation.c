@@ -2,14 +2,15 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lending.h"
+#include "data_manager/lent.h"
 #include "trace/trace.h"
 
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = cc__lending_begin(manager, request, out_mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__trace_tell();
     return status;
 }
@@ -17,20 +18,22 @@ cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_req
 cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
-    pthread_mutex_unlock(&manager->lock);
+    else if (manager->loans != NULL)
+        status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__span span = cc__place_memory_span(&cc__data_manager_site(manager, mapping->place)->memory, &mapping->box);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return span;
 }
 
@@ -55,7 +58,8 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
 {
     cc__validity next = {0};
     bool changes = false;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
+    const bool is_lent = manager->loans != NULL;
     cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
         status = work_on_device(manager, mapping, stream, work, context);
@@ -64,22 +68,40 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
         cc__eviction_reconsider(manager);
     }
     cc__validity_destroy(&next);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);
+    if (status == CC_OK && is_lent) {
+        cc__lock_take(&manager->lock);
+        status = cc__loans_bring_back(manager, mapping->function, mapping);
+        if (status == CC_OK && mapping->place != CC_PLACE_HOST)
+            status = cc__loans_follow(manager, &mapping->reach);
+        cc__lock_let_go(&manager->lock);
+    }
     return status;
+}
+
+/* The work is queued and cannot be taken back; what cannot be waited for then is the device's last error anyway. */
+static void follow_reading(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    if (cc__loans_follow(manager, &mapping->reach) != CC_OK)
+        cc__error_restore(&before);
 }
 
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (mapping->place != CC_PLACE_HOST && !mapping->is_noted) {
         cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
         if (worker->is_noted)
             cc__timeline_add(timeline, &mapping->reach, CC__USE_READ, worker->fence);
         else
             cc__timeline_unreserve(timeline);
+        if (worker->is_noted && manager->loans != NULL)
+            follow_reading(manager, mapping);
     }
     cc__lending_end(manager, mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }

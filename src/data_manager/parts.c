@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "data_manager/eviction.h"
-#include "data_manager/lending.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 
@@ -11,9 +11,9 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__box *box, 
     cc__fences fences = {0};
     cc_status status = cc__timeline_collect(&manager->host.timeline, box, use, &cc__waiter_host, &fences);
     if (status == CC_OK && fences.count > 0) {
-        pthread_mutex_unlock(&manager->lock);
+        cc__lock_let_go(&manager->lock);
         status = cc__fences_synchronize(&fences);
-        pthread_mutex_lock(&manager->lock);
+        cc__lock_take(&manager->lock);
         if (status == CC_OK)
             cc__fences_mark_complete(&fences);
     }
@@ -31,7 +31,10 @@ static cc_status begin(cc__data_manager *manager, const cc__access_request *requ
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
         return cc__data_manager_fail_busy(request->function, holder);
-    status = cc__timeline_reserve(&manager->host.timeline);
+    if (manager->loans != NULL)
+        status = cc__loans_admit(manager, request->function, &request->box, CC_PLACE_HOST, request->access);
+    if (status == CC_OK)
+        status = cc__timeline_reserve(&manager->host.timeline);
     if (status != CC_OK)
         return status;
     cc__mapping *mapping =
@@ -40,6 +43,7 @@ static cc_status begin(cc__data_manager *manager, const cc__access_request *requ
         cc__timeline_unreserve(&manager->host.timeline);
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a mapping", request->function);
     }
+    mapping->function = request->function;
     if (writes && manager->host.memory.pixels == NULL)
         status = cc__data_manager_bring(manager, request->function, &request->box, CC_PLACE_HOST, false, CC__PLAN_STALE,
                                         true);
@@ -57,24 +61,25 @@ static cc_status begin(cc__data_manager *manager, const cc__access_request *requ
 cc_status cc__data_manager_begin_parts(cc__data_manager *manager, const cc__access_request *request,
                                        cc__mapping **out_mapping)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc_status status = begin(manager, request, out_mapping);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
-cc_status cc__data_manager_bring_part(cc__data_manager *manager, const char *function, const cc__box *box)
+cc_status cc__data_manager_bring_part(cc__data_manager *manager, const cc__mapping *mapping, const cc__box *box)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
-    if (manager->host.memory.pixels != NULL && cc__validity_has(&manager->validity, box, CC__SOURCE(CC_PLACE_HOST)))
-        cc__data_manager_count_ready(manager, box);
-    else
-        status = cc__data_manager_bring(manager, function, box, CC_PLACE_HOST, true, CC__PLAN_STALE, true);
+    if (manager->host.memory.pixels == NULL || !cc__validity_has(&manager->validity, box, CC__SOURCE(CC_PLACE_HOST))) {
+        status = cc__loans_wait_for_devices(manager, mapping);
+        if (status == CC_OK)
+            status = cc__data_manager_bring(manager, mapping->function, box, CC_PLACE_HOST, true, CC__PLAN_STALE, true);
+    }
     if (status == CC_OK)
         status = wait_for_others(manager, box, CC__USE_READ);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -83,7 +88,7 @@ cc_status cc__data_manager_commit_part(cc__data_manager *manager, const cc__box 
     const cc__sources host = CC__SOURCE(CC_PLACE_HOST);
     cc__validity next = {0};
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     if (cc__validity_would_change(&manager->validity, box, 0, host)) {
         status = cc__validity_prepare(&manager->validity, box, 0, host, &next);
         if (status == CC_OK) {
@@ -94,24 +99,24 @@ cc_status cc__data_manager_commit_part(cc__data_manager *manager, const cc__box 
         }
     }
     ++manager->generation;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 void cc__data_manager_give_up_part(cc__data_manager *manager, const cc__box *box)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__validity_forget(&manager->validity, box, CC__SOURCE(CC_PLACE_HOST));
     cc__eviction_reconsider(manager);
     ++manager->generation;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 cc__place_memory cc__data_manager_host_memory(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const cc__place_memory memory = manager->host.memory;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return memory;
 }
 
@@ -125,19 +130,31 @@ void cc__data_manager_count_part(cc__data_manager *manager, const char *function
                                   .moved = &movement->tally,
                                   .locked_bytes = movement->locked_bytes,
                                   .began = began};
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__report_tile_moved(manager, &tile);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
+cc_status cc__data_manager_finish_parts(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    cc_status status = CC_OK;
+    cc__lock_take(&manager->lock);
+    if (manager->loans != NULL)
+        status = cc__loans_bring_back(manager, mapping->function, mapping);
+    cc__lock_let_go(&manager->lock);
+    return status;
+}
+
+/* Not as a mapping of the application's: what its own readers share with others that begin at the same pixel stays. */
 void cc__data_manager_end_parts(cc__data_manager *manager, cc__mapping *mapping, cc__fence *fence)
 {
-    const cc__use use = mapping->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
-    pthread_mutex_lock(&manager->lock);
+    const bool writes = mapping->access != CC_ACCESS_READ;
+    cc__lock_take(&manager->lock);
     if (fence != NULL)
-        cc__timeline_add(&manager->host.timeline, &mapping->box, use, fence);
+        cc__timeline_add(&manager->host.timeline, &mapping->box, writes ? CC__USE_WRITE : CC__USE_READ, fence);
     else
         cc__timeline_unreserve(&manager->host.timeline);
-    cc__lending_end(manager, mapping);
-    pthread_mutex_unlock(&manager->lock);
+    manager->generation += writes;
+    cc__mappings_remove(&manager->mappings, mapping);
+    cc__lock_let_go(&manager->lock);
 }

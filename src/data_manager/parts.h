@@ -16,8 +16,8 @@
 cc_status cc__data_manager_begin_parts(cc__data_manager *manager, const cc__access_request *request,
                                        cc__mapping **out_mapping);
 
-/* Makes a part of the box valid on the host, and waits for it. */
-cc_status cc__data_manager_bring_part(cc__data_manager *manager, const char *function, const cc__box *box);
+/* Makes a part of the mapping's box valid on the host, and waits for it. */
+cc_status cc__data_manager_bring_part(cc__data_manager *manager, const cc__mapping *mapping, const cc__box *box);
 
 /* A part was written on the host, and nothing is under way there. OUT_OF_HOST_MEMORY: then it is given up, as below. */
 cc_status cc__data_manager_commit_part(cc__data_manager *manager, const cc__box *box);
@@ -30,6 +30,9 @@ cc__place_memory cc__data_manager_host_memory(cc__data_manager *manager);
 /* What is to be told, and counted, of a part that was moved to a tile on a device or from it. */
 void cc__data_manager_count_part(cc__data_manager *manager, const char *function, const cc__box *box,
                                  const cc__movement *movement, uint64_t began);
+
+/* Brings what was written to who has it on loan elsewhere, before the end. As cc__data_manager_commit(). */
+cc_status cc__data_manager_finish_parts(cc__data_manager *manager, const cc__mapping *mapping);
 
 /*
  * The fence is NULL, or one without an event for the stream in which copies of the host's pixels may still be under

@@ -1,5 +1,6 @@
 #include "data_manager/report.h"
 
+#include "data_manager/lent.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -72,9 +73,22 @@ static void note_memory(const cc__data_manager *manager, cc_trace_kind kind, cc_
     cc__trace_note(&event);
 }
 
+/* Why a place that may have had the pixels has to get them: somebody uses them without telling. */
+static const char *name_state(const cc__transfer *transfer, const cc__step *step)
+{
+    const cc__lent *loans = transfer->manager->loans;
+    if (loans != NULL && cc__lent_find(loans, &step->box, transfer->place) != NULL)
+        return "out of date in memory that is lent";
+    if (transfer->allocates)
+        return "nothing at this place yet";
+    if (loans != NULL && step->kind == CC__STEP_COPY && cc__lent_find_writer(loans, &step->box, step->source) != NULL)
+        return "lent, so that it may have been written since";
+    return "out of date at this place";
+}
+
 static void explain(char reason[CC__TRACE_REASON_BYTES], const cc__transfer *transfer, const cc__step *step)
 {
-    const char *here = transfer->allocates ? "nothing at this place yet" : "out of date at this place";
+    const char *here = name_state(transfer, step);
     switch (step->kind) {
     case CC__STEP_COPY:
         if (step->source == CC_PLACE_HOST)

@@ -5,17 +5,17 @@
 
 void cc__data_manager_set_label(cc__data_manager *manager, const char *label)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     memset(manager->label, 0, sizeof manager->label);
     memcpy(manager->label, label, strlen(label));
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LABEL_BYTES])
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     memcpy(out_label, manager->label, sizeof manager->label);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 void cc__data_manager_reset_counters(cc__data_manager *manager)
@@ -23,14 +23,15 @@ void cc__data_manager_reset_counters(cc__data_manager *manager)
     cc__account_reset(&manager->account);
 }
 
-void cc__data_manager_survey(cc__data_manager *manager, cc_live_image *out_image)
+void cc__data_manager_survey(cc__data_manager *manager, const cc__owner *owner, cc_live_image *out_image)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     out_image->pixels_id = manager->id;
+    out_image->mapping_count = cc__mappings_count_of(&manager->mappings, owner);
     out_image->host_bytes = manager->host.memory.size_bytes;
     out_image->device_bytes = 0;
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
         out_image->device_bytes += manager->devices[device].memory.size_bytes;
     memcpy(out_image->label, manager->label, sizeof manager->label);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }

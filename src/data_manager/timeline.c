@@ -38,6 +38,41 @@ cc_status cc__fence_create_for_default_stream(cc__backend *backend, int32_t devi
     return CC_OK;
 }
 
+cc_status cc__fence_create_standing(cc__backend *backend, int32_t device, cc_stream stream, uint64_t stream_id,
+                                    bool stream_is_known, cc__fence **out_fence)
+{
+    cc__fence *fence = NULL;
+    const cc_status status = cc__fence_create(backend, device, &fence);
+    if (fence == NULL)
+        return status;
+    fence->is_standing = true;
+    fence->is_device_wide = !stream_is_known;
+    fence->stream = stream_is_known ? stream : CC_STREAM_DEFAULT;
+    fence->stream_id = stream_is_known ? stream_id : 0;
+    *out_fence = fence;
+    return CC_OK;
+}
+
+static bool mark_stream(cc__fence *fence, cc_stream stream)
+{
+    cc__backend *backend = fence->backend;
+    bool capturing = false;
+    const uint64_t id = cc__stream_is_legacy_default(stream) ? 0 : backend->stream_id(backend, fence->device, stream);
+    return backend->stream_is_capturing(backend, fence->device, stream, &capturing) == CC_OK && !capturing &&
+           cc__fence_record(fence, stream, id) == CC_OK;
+}
+
+void cc__fence_end_standing(cc__fence *fence, bool has_stream, cc_stream stream)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    fence->is_standing = false;
+    fence->is_device_wide = !has_stream || !mark_stream(fence, stream);
+    cc__error_restore(&before);
+    if (fence->is_device_wide)
+        cc__fence_defer(fence, CC_STREAM_DEFAULT);
+}
+
 cc_status cc__fence_settle(cc__fence *fence)
 {
     cc__backend *backend = fence->backend;
@@ -47,8 +82,8 @@ cc_status cc__fence_settle(cc__fence *fence)
         return CC_OK;
     cc_status status = backend->stream_is_capturing(backend, fence->device, fence->stream, &capturing);
     if (status == CC_OK && capturing)
-        status = cc__fail(CC_ERROR_CAPTURE, "the default stream of device %d cannot be waited for during a capture",
-                          fence->device);
+        status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d cannot be waited for during a capture",
+                          (void *)fence->stream, fence->device);
     if (status == CC_OK)
         status = backend->event_create(backend, fence->device, &event);
     if (status != CC_OK)
@@ -79,13 +114,26 @@ cc__fence *cc__fence_retain(cc__fence *fence)
     return fence;
 }
 
-void cc__fence_release(cc__fence *fence)
+void cc__fence_let_go(cc__fence *fence)
 {
-    if (fence == NULL || atomic_fetch_sub(&fence->references, 1) > 1)
+    if (atomic_fetch_sub(&fence->references, 1) > 1)
         return;
     if (fence->event != NULL)
         fence->backend->event_destroy(fence->backend, fence->device, fence->event);
     cc__free(fence);
+}
+
+void cc__fence_recycle(cc__fence *fence, cc__fence **spare)
+{
+    /* Only who has a fence can give it to others, so one reference is nobody else's; and others are through with it. */
+    if (*spare != NULL || fence->event == NULL || fence->is_standing || fence->is_device_wide ||
+        atomic_load(&fence->references) != 1) {
+        cc__fence_let_go(fence);
+        return;
+    }
+    atomic_store_explicit(&fence->is_complete, false, memory_order_relaxed);
+    fence->moment_of = NULL;
+    *spare = fence;
 }
 
 cc_status cc__fence_record(cc__fence *fence, cc_stream stream, uint64_t stream_id)
@@ -103,36 +151,27 @@ void cc__timeline_destroy(cc__timeline *timeline)
     memset(timeline, 0, sizeof *timeline);
 }
 
-cc_status cc__timeline_reserve(cc__timeline *timeline)
+cc_status cc__timeline_grow(cc__timeline *timeline)
 {
     const int32_t needed = timeline->count + timeline->reserved + 1;
-    if (needed > timeline->capacity) {
-        const int32_t capacity = needed < 4 ? 4 : needed * 2;
-        cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
-        if (entries == NULL)
-            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
-        timeline->entries = entries;
-        timeline->capacity = capacity;
-    }
-    ++timeline->reserved;
+    const int32_t capacity = needed < 4 ? 4 : needed * 2;
+    cc__timeline_entry *entries = cc__reallocate(timeline->entries, (size_t)capacity * sizeof *entries);
+    if (entries == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__timeline_reserve: no memory for %d entries", capacity);
+    timeline->entries = entries;
+    timeline->capacity = capacity;
     return CC_OK;
-}
-
-void cc__timeline_unreserve(cc__timeline *timeline)
-{
-    --timeline->reserved;
 }
 
 static void remove_entry(cc__timeline *timeline, int32_t at)
 {
-    cc__fence_release(timeline->entries[at].fence);
     --timeline->count;
     timeline->entries[at] = timeline->entries[timeline->count];
 }
 
 static bool is_done(cc__fence *fence, bool ask)
 {
-    if (!fence->is_complete && ask && fence->event != NULL) {
+    if (!fence->is_complete && ask && fence->event != NULL && !fence->is_standing && !fence->is_device_wide) {
         bool complete = false;
         cc__error_state before;
         /* An error here is found again, and reported, by whoever waits for the fence. */
@@ -156,6 +195,9 @@ static bool is_same_stream(const cc__fence *earlier, const cc__fence *later)
 
 static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__fence *fence)
 {
+    /* Whoever follows one of these in a stream has not waited for all that it stands for. */
+    if (entry->fence->is_standing || entry->fence->is_device_wide)
+        return false;
     switch (use) {
     case CC__USE_WRITE:
         return cc__box_contains(box, &entry->box);
@@ -167,23 +209,91 @@ static bool is_superseded(const cc__timeline_entry *entry, const cc__box *box, c
     return false;
 }
 
-void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+/* is_given: there is a reference to the fence for the new entry. One of the same fence that goes leaves its own. */
+static void add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, bool is_given,
+                cc__fence **spare)
 {
     const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
     --timeline->reserved;
     for (int32_t i = timeline->count - 1; i >= 0; --i) {
         cc__timeline_entry *entry = &timeline->entries[i];
-        if (entry->fence == fence && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
-            entry->box = cc__box_bounding(&entry->box, box);
+        const bool is_same = entry->fence == fence;
+        if (is_same && fence->event == NULL && entry->use == CC__USE_READ && use == CC__USE_READ) {
+            if (!cc__box_equal(&entry->box, box))
+                entry->box = cc__box_bounding(&entry->box, box);
+            if (is_given)
+                cc__fence_release(fence);
             return;
         }
-        if (is_superseded(entry, box, use, fence) || is_done(entry->fence, ask))
-            remove_entry(timeline, i);
+        if (!is_superseded(entry, box, use, fence) && !is_done(entry->fence, ask))
+            continue;
+        if (is_same && !is_given)
+            is_given = true;
+        else if (spare != NULL && entry->fence->device == fence->device)
+            cc__fence_recycle(entry->fence, spare);
+        else
+            cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
-    timeline->entries[timeline->count].fence = cc__fence_retain(fence);
+    timeline->entries[timeline->count].fence = is_given ? fence : cc__fence_retain(fence);
     ++timeline->count;
+}
+
+void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
+{
+    add(timeline, box, use, fence, true, spare);
+}
+
+void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence)
+{
+    add(timeline, box, use, fence, false, NULL);
+}
+
+static cc__use join_uses(cc__use a, cc__use b)
+{
+    return a == CC__USE_READ && b == CC__USE_READ ? CC__USE_READ : CC__USE_WRITE_PARTS;
+}
+
+/* Whoever waits for `later` has waited for `earlier` too, which comes before it in one stream. */
+static bool is_covered(const cc__timeline_entry *earlier, const cc__timeline_entry *later)
+{
+    return !earlier->fence->is_device_wide && !later->fence->is_device_wide &&
+           is_same_stream(earlier->fence, later->fence) && cc__box_contains(&later->box, &earlier->box) &&
+           (later->use != CC__USE_READ || earlier->use == CC__USE_READ);
+}
+
+void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence)
+{
+    const bool ask = timeline->count >= ENTRIES_BEFORE_QUERY;
+    int32_t own = 0;
+    while (timeline->entries[own].fence != fence)
+        ++own;
+    for (int32_t i = timeline->count - 1; i >= 0; --i) {
+        const cc__timeline_entry other = timeline->entries[i];
+        cc__timeline_entry *mine = &timeline->entries[own];
+        if (i == own || other.fence->is_standing)
+            continue;
+        if (fence->is_device_wide && other.fence->is_device_wide && !other.fence->is_complete) {
+            mine->box = cc__box_bounding(&mine->box, &other.box);
+            mine->use = join_uses(mine->use, other.use);
+        } else if (!is_done(other.fence, ask) && !is_covered(&other, mine)) {
+            continue;
+        }
+        cc__fence_release(other.fence);
+        remove_entry(timeline, i);
+        if (own == timeline->count)
+            own = i;
+    }
+}
+
+bool cc__timeline_has_device_wide(const cc__timeline *timeline)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (timeline->entries[i].fence->is_device_wide && !timeline->entries[i].fence->is_complete)
+            return true;
+    return false;
 }
 
 const cc__waiter cc__waiter_host = {.device = CC_PLACE_HOST};
@@ -194,30 +304,27 @@ cc__waiter cc__waiter_of_library(int32_t device)
     return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
 }
 
-bool cc__stream_is_legacy_default(cc_stream stream)
-{
-    return (uintptr_t)stream <= 1;
-}
-
+/* The box comes last: it is what takes time to look at. */
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
-    if (fence->is_complete || (use == CC__USE_READ && entry->use == CC__USE_READ) ||
-        !cc__box_overlaps(&entry->box, box))
+    if (fence->is_complete || (fence->is_standing && waiter->skips_standing) ||
+        (use == CC__USE_READ && entry->use == CC__USE_READ))
         return false;
-    if (fence->device != waiter->device)
-        return true;
-    if (cc__stream_is_legacy_default(waiter->stream))
-        return !cc__stream_is_legacy_default(fence->stream);
-    return waiter->stream_id == 0 || waiter->stream_id != fence->stream_id;
+    if (fence->device == waiter->device) {
+        const bool is_same_stream = cc__stream_is_legacy_default(waiter->stream)
+                                        ? cc__stream_is_legacy_default(fence->stream)
+                                        : waiter->stream_id != 0 && waiter->stream_id == fence->stream_id;
+        if (is_same_stream)
+            return false;
+    }
+    return cc__box_overlaps(&entry->box, box);
 }
 
-bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
+                                 const cc__waiter *waiter)
 {
-    for (int32_t i = 0; i < timeline->count; ++i)
-        if (must_wait(&timeline->entries[i], box, use, waiter))
-            return false;
-    return true;
+    return !must_wait(entry, box, use, waiter);
 }
 
 void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
@@ -228,9 +335,24 @@ void cc__timeline_ask(cc__timeline *timeline, const cc__box *box, cc__use use, c
         if (!must_wait(entry, box, use, waiter))
             continue;
         ++questions;
-        if (is_done(entry->fence, true))
-            remove_entry(timeline, i);
+        if (!is_done(entry->fence, true))
+            continue;
+        cc__fence_release(entry->fence);
+        remove_entry(timeline, i);
     }
+}
+
+void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    for (int32_t i = 0; i < timeline->count; ++i) {
+        const cc__timeline_entry *entry = &timeline->entries[i];
+        if (!entry->fence->is_standing && !entry->fence->is_device_wide && must_wait(entry, box, use, waiter) &&
+            cc__fence_settle(entry->fence) != CC_OK)
+            cc__error_restore(&before);
+    }
+    cc__timeline_ask(timeline, box, use, waiter);
 }
 
 static cc_status add_fence(cc__fences *fences, cc__fence *fence)
@@ -251,15 +373,43 @@ static cc_status add_fence(cc__fences *fences, cc__fence *fence)
     return CC_OK;
 }
 
+/* What the stream of a standing fence holds now; once in a list is enough, as a list is made at one moment. */
+static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool settles)
+{
+    cc__fence *fence = NULL;
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (fences->entries[i]->moment_of == standing)
+            return CC_OK;
+    cc_status status = cc__fence_create_for_default_stream(standing->backend, standing->device, &fence);
+    if (fence == NULL)
+        return status;
+    fence->stream = standing->stream;
+    fence->stream_id = standing->stream_id;
+    fence->is_device_wide = standing->is_device_wide;
+    fence->moment_of = standing;
+    if (settles)
+        status = cc__fence_settle(fence);
+    if (status == CC_OK)
+        status = add_fence(fences, fence);
+    cc__fence_release(fence);
+    return status;
+}
+
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences)
 {
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!must_wait(&timeline->entries[i], box, use, waiter))
             continue;
-        cc_status status = cc__fence_settle(timeline->entries[i].fence);
-        if (status == CC_OK)
-            status = add_fence(fences, timeline->entries[i].fence);
+        cc__fence *fence = timeline->entries[i].fence;
+        const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;
+        cc_status status = CC_OK;
+        if (fence->is_standing)
+            status = add_moment(fences, fence, settles);
+        else if (settles)
+            status = cc__fence_settle(fence);
+        if (status == CC_OK && !fence->is_standing)
+            status = add_fence(fences, fence);
         if (status != CC_OK)
             return status;
     }
@@ -289,7 +439,9 @@ cc_status cc__fences_synchronize(const cc__fences *fences)
 {
     for (int32_t i = 0; i < fences->count; ++i) {
         const cc__fence *fence = fences->entries[i];
-        const cc_status status = fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
+        const cc_status status = fence->is_device_wide
+                                     ? fence->backend->synchronize(fence->backend, fence->device)
+                                     : fence->backend->event_synchronize(fence->backend, fence->device, fence->event);
         if (status != CC_OK)
             return status;
     }

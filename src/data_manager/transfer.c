@@ -19,7 +19,7 @@ bool cc__transfer_has_claim(const cc__data_manager *manager, cc_place place, con
 void cc__transfer_wait_for_claims(cc__data_manager *manager, cc_place place, const cc__box *box)
 {
     while (cc__transfer_has_claim(manager, place, box))
-        pthread_cond_wait(&manager->changed, &manager->lock);
+        cc__lock_wait(&manager->lock);
 }
 
 static cc_status claim(cc__transfer *transfer, const cc__box *box)
@@ -49,7 +49,7 @@ static void unclaim(cc__transfer *transfer)
         --manager->claim_count;
         manager->claims[i] = manager->claims[manager->claim_count];
         transfer->has_claim = false;
-        pthread_cond_broadcast(&manager->changed);
+        cc__lock_tell(&manager->lock);
     }
 }
 

@@ -86,7 +86,5 @@ cc_status cc__data_manager_execute(cc__data_manager *manager, const cc__plan *pl
                                    bool synchronizes);
 cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function, const cc__box *box, cc_place place,
                                  bool reads, cc__plan_scope scope, bool synchronizes);
-/* Counts an access for which there was nothing to bring. */
-void cc__data_manager_count_ready(cc__data_manager *manager, const cc__box *box);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 
@@ -16,36 +17,42 @@ static bool is_all_zero(const unsigned char *bytes, size_t count)
     return true;
 }
 
-cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value)
+cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *function, const void *value,
+                                        bool *out_noted)
 {
     const size_t pixel_bytes = (size_t)manager->layout.pixel_bytes;
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &manager->whole, CC_ACCESS_WRITE);
     if (manager->read_only) {
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     } else if (holder != NULL) {
         status = cc__data_manager_fail_busy(function, holder);
+    } else if (cc__lent_find(manager->loans, &manager->whole, CC_DEVICE_CURRENT) != NULL) {
+        *out_noted = false;
     } else {
+        *out_noted = true;
         memcpy(manager->constant, value, pixel_bytes);
         manager->constant_is_zero = is_all_zero(manager->constant, pixel_bytes);
         cc__validity_reset(&manager->validity, &manager->whole, CC__SOURCE_CONSTANT);
         cc__eviction_reconsider(manager);
         ++manager->generation;
     }
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
 cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *function, const cc__box *box, cc_place place)
 {
     cc_status status = CC_OK;
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_READ);
     if (holder != NULL)
         status = cc__data_manager_fail_busy(function, holder);
+    else if (manager->loans != NULL)
+        status = cc__loans_admit(manager, function, box, place, CC_ACCESS_READ);
     if (status == CC_OK && place != CC_PLACE_HOST)
         status = cc__data_manager_use_devices(manager);
     if (status != CC_OK)
@@ -60,7 +67,7 @@ cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *funct
         cc__resident_use(&manager->devices[place].resident);
     cc__mappings_remove(&manager->mappings, mapping);
 unlock:
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -79,14 +86,17 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     cc__site *devices = NULL;
     cc_status status = CC_OK;
 
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     while (manager->claim_count > 0 || manager->is_moving_out)
-        pthread_cond_wait(&manager->changed, &manager->lock);
+        cc__lock_wait(&manager->lock);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_WRITE);
+    const cc__lent *lent = cc__lent_find(manager->loans, box, CC_DEVICE_CURRENT);
     if (manager->read_only)
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     else if (holder != NULL)
         status = cc__data_manager_fail_busy(function, holder);
+    else if (lent != NULL)
+        status = cc__loans_fail_busy(function, lent);
     else
         status = cc__validity_prepare(&manager->validity, box, 0, CC__SOURCE_UNDEFINED, &next);
     backend = manager->backend;
@@ -112,7 +122,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
         }
     }
     cc__validity_destroy(&next);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, CC_PLACE_HOST, &host);
     for (int32_t device = 0; devices != NULL && device < backend->device_count; ++device)
         cc__data_manager_let_go(backend, device, &devices[device]);
@@ -122,17 +132,17 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
 
 void cc__data_manager_set_priority(cc__data_manager *manager, int32_t priority)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     manager->priority = priority;
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
         cc__residents_set_priority(&manager->devices[device].resident, priority);
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
 }
 
 int32_t cc__data_manager_priority(cc__data_manager *manager)
 {
-    pthread_mutex_lock(&manager->lock);
+    cc__lock_take(&manager->lock);
     const int32_t priority = manager->priority;
-    pthread_mutex_unlock(&manager->lock);
+    cc__lock_let_go(&manager->lock);
     return priority;
 }

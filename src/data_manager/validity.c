@@ -89,14 +89,6 @@ bool cc__validity_would_change(const cc__validity *validity, const cc__box *box,
     return false;
 }
 
-bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source)
-{
-    for (int32_t i = 0; i < validity->count; ++i)
-        if ((validity->cells[i].sources & source) == 0 && cc__box_overlaps(&validity->cells[i].box, box))
-            return false;
-    return true;
-}
-
 cc_status cc__validity_prepare(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add,
                                cc__validity *out_next)
 {

@@ -13,6 +13,7 @@
 
 #include <cudacommon/device.h>
 #include <cudacommon/status.h>
+#include <stdbool.h>
 
 /* A set of sources: the host, each device, and two that need no memory. */
 typedef uint64_t cc__sources;
@@ -39,7 +40,13 @@ void cc__validity_destroy(cc__validity *validity);
 bool cc__validity_would_change(const cc__validity *validity, const cc__box *box, cc__sources keep, cc__sources add);
 
 /* Whether all of the box has this source. */
-bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source);
+static inline bool cc__validity_has(const cc__validity *validity, const cc__box *box, cc__sources source)
+{
+    for (int32_t i = 0; i < validity->count; ++i)
+        if ((validity->cells[i].sources & source) == 0 && cc__box_overlaps(&validity->cells[i].box, box))
+            return false;
+    return true;
+}
 
 /*
  * What `validity` becomes when, inside the box, each cell's sources become (sources & keep) | add. Leaves `validity` as

@@ -7,18 +7,27 @@
 static cc_status map(const char *function, cc_image *image, const cc_region *region, cc_access access, bool on_device,
                      cc_stream stream, void **out_pixels)
 {
-    cc__access_request request = {.function = function, .owner = image, .place = CC_PLACE_HOST, .access = access};
+    cc__access_request request;
+    request.function = function;
+    request.place = CC_PLACE_HOST;
+    request.access = access;
+    request.stream = stream;
     void *pixels = NULL;
-    cc_status status = cc__image_check(function, image);
-    if (status == CC_OK && out_pixels == NULL)
-        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_pixels = NULL, expected a pointer", function);
-    if (status == CC_OK)
+    bool is_gone = false;
+    cc_status status = CC_OK;
+    if (image == NULL)
+        return cc__image_check(function, image);
+    if (out_pixels == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_pixels = NULL, expected a pointer", function);
+    if (access != CC_ACCESS_READ)
         status = cc__image_check_access(function, access);
-    if (status == CC_OK)
+    if (region == NULL)
+        request.box = image->box;
+    else if (status == CC_OK)
         status = cc__image_box(function, image, region, &request.box);
     if (status != CC_OK)
         return status;
-    if (access != CC_ACCESS_READ && cc__data_manager_is_read_only(image->manager))
+    if (access != CC_ACCESS_READ && cc__image_is_read_only(image))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     if (cc__box_is_empty(&request.box)) {
         *out_pixels = NULL;
@@ -28,27 +37,26 @@ static cc_status map(const char *function, cc_image *image, const cc_region *reg
         status = cc__image_resolve_device(function, image, &request.place);
     if (status != CC_OK)
         return status;
-    request.stream = stream;
-
-    /* Counted before it is there, so that no other thread's unmap can find the image gone. */
-    atomic_fetch_add(&image->owners, CC__IMAGE_MAPPING);
-    status = cc__data_manager_map(image->manager, &request, &pixels);
+    request.owner = &image->owner;
+    status = cc__data_manager_map(image->manager, &request, &pixels, &is_gone);
     cc__trace_tell();
     if (status == CC_OK)
         *out_pixels = pixels;
-    else
-        cc__image_disown(image, CC__IMAGE_MAPPING);
+    if (is_gone)
+        cc__image_destroy(image);
     return status;
 }
 
 static cc_status unmap(const char *function, cc_image *image, void *pixels, bool on_host, cc_stream stream)
 {
-    cc_status status = cc__image_check(function, image);
-    if (status != CC_OK || pixels == NULL)
-        return status;
-    status = cc__data_manager_unmap(image->manager, function, image, on_host, pixels, stream);
-    if (status == CC_OK)
-        cc__image_disown(image, CC__IMAGE_MAPPING);
+    bool is_gone = false;
+    if (image == NULL || pixels == NULL)
+        return cc__image_check(function, image);
+    const cc_status status =
+        cc__data_manager_unmap(image->manager, function, &image->owner, on_host, pixels, stream, &is_gone);
+    cc__trace_tell();
+    if (is_gone)
+        cc__image_destroy(image);
     return status;
 }
 

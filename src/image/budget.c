@@ -37,8 +37,11 @@ cc_status cc_device_trim(int32_t device, size_t keep_bytes)
 {
     cc__backend *backend = cc__backend_get();
     const cc_status status = cc__backend_check_device(backend, "cc_device_trim", device);
+    if (status != CC_OK)
+        return status;
+    cc__data_managers_free_leftovers();
     cc__aside_try_again();
-    return status == CC_OK ? backend->trim(backend, device, keep_bytes) : status;
+    return backend->trim(backend, device, keep_bytes);
 }
 
 cc_status cc_image_set_priority(cc_image *image, int32_t priority)
@@ -67,6 +70,8 @@ cc_status cc_image_discard(cc_image *image, const cc_region *region)
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
         status = cc__image_box(function, image, region, &box);
+    if (status == CC_OK && image->read_only)
+        status = cc__fail(CC_ERROR_READ_ONLY, "%s: the image is read-only", function);
     if (status != CC_OK || cc__box_is_empty(&box))
         return status;
     status = cc__data_manager_discard(image->manager, function, &box);

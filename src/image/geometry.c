@@ -175,3 +175,89 @@ cc_status cc_image_get_point(const cc_image *image, const int64_t index[CC_MAX_D
     }
     return CC_OK;
 }
+
+cc_status cc__geometry_read(const char *function, const char *name, int32_t dimension, const cc_geometry *geometry,
+                            cc_geometry *out_geometry)
+{
+    cc_geometry known = CC_GEOMETRY_INIT;
+    cc__geometry values;
+    if (geometry->struct_size < sizeof geometry->struct_size)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s.struct_size = %u, expected CC_GEOMETRY_INIT", function, name,
+                        (unsigned)geometry->struct_size);
+    memcpy(&known, geometry, geometry->struct_size < sizeof known ? geometry->struct_size : sizeof known);
+    if (known.dimension != dimension)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s.dimension = %d, expected the image's %d", function, name,
+                        known.dimension, dimension);
+    memcpy(values.spacing, known.spacing, sizeof values.spacing);
+    memcpy(values.origin, known.origin, sizeof values.origin);
+    memcpy(values.direction, known.direction, sizeof values.direction);
+    const cc_status status = cc__geometry_check(function, dimension, &values);
+    if (status == CC_OK)
+        *out_geometry = known;
+    return status;
+}
+
+void cc__geometry_write(const cc_geometry *geometry, cc_geometry *out_geometry)
+{
+    const uint32_t struct_size = out_geometry->struct_size;
+    memcpy(out_geometry, geometry, struct_size < sizeof *geometry ? struct_size : sizeof *geometry);
+    out_geometry->struct_size = struct_size;
+}
+
+cc_geometry cc__geometry_of(int32_t dimension, const cc_region *region, const cc__geometry *geometry)
+{
+    cc_geometry whole = CC_GEOMETRY_INIT;
+    whole.dimension = dimension;
+    memcpy(whole.index, region->index, sizeof whole.index);
+    memcpy(whole.spacing, geometry->spacing, sizeof whole.spacing);
+    memcpy(whole.origin, geometry->origin, sizeof whole.origin);
+    memcpy(whole.direction, geometry->direction, sizeof whole.direction);
+    return whole;
+}
+
+cc_status cc_image_get_geometry(const cc_image *image, cc_geometry *out_geometry)
+{
+    static const char *const function = "cc_image_get_geometry";
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK && out_geometry == NULL)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_geometry = NULL, expected a pointer", function);
+    if (status == CC_OK && out_geometry->struct_size < sizeof out_geometry->struct_size)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_geometry.struct_size = %u, expected CC_GEOMETRY_INIT",
+                          function, (unsigned)out_geometry->struct_size);
+    if (status != CC_OK)
+        return status;
+    const cc_geometry geometry = cc__geometry_of(image->dimension, &image->region, &image->geometry);
+    cc__geometry_write(&geometry, out_geometry);
+    return CC_OK;
+}
+
+cc_status cc_image_set_geometry(cc_image *image, const cc_geometry *geometry)
+{
+    static const char *const function = "cc_image_set_geometry";
+    cc_geometry known;
+    cc__geometry values;
+    cc_region region;
+    cc_region padded;
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK && geometry == NULL)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: geometry = NULL, expected a pointer", function);
+    if (status == CC_OK)
+        status = cc__geometry_read(function, "geometry", image->dimension, geometry, &known);
+    if (status != CC_OK)
+        return status;
+    region = image->region;
+    memcpy(region.index, known.index, sizeof region.index);
+    status = cc__region_check(function, "geometry", image->dimension, &region, &padded);
+    if (status == CC_OK && memcmp(padded.index, image->region.index, sizeof padded.index) != 0)
+        status = cc__image_check_unmapped(function, image);
+    if (status != CC_OK)
+        return status;
+    memcpy(values.spacing, known.spacing, sizeof values.spacing);
+    memcpy(values.origin, known.origin, sizeof values.origin);
+    memcpy(values.direction, known.direction, sizeof values.direction);
+    const int32_t locked = cc__image_lock(image);
+    image->region = padded;
+    image->geometry = cc__geometry_pad(image->dimension, &values);
+    cc__image_unlock(locked);
+    return CC_OK;
+}

@@ -23,12 +23,17 @@ cc_status cc__image_check_access(const char *function, cc_access access)
     return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: access = %d, expected a cc_access", function, (int)access);
 }
 
-cc_status cc__image_check_unmapped(const char *function, const cc_image *image)
+cc_status cc__image_check_unmapped(const char *function, cc_image *image)
 {
-    const uint64_t count = atomic_load(&image->owners) / CC__IMAGE_MAPPING;
+    const int32_t count = cc__data_manager_count_mappings(image->manager, &image->owner);
     if (count == 0)
         return CC_OK;
-    return cc__fail(CC_ERROR_BUSY, "%s: image has %u live mappings; unmap them first", function, (unsigned)count);
+    return cc__fail(CC_ERROR_BUSY, "%s: image has %d live mappings; unmap them first", function, (int)count);
+}
+
+bool cc__image_is_read_only(const cc_image *image)
+{
+    return image->read_only || cc__data_manager_is_read_only(image->manager);
 }
 
 static bool is_inside(const cc_region *outer, const cc_region *inner, int32_t axis)
@@ -83,10 +88,10 @@ cc_status cc__image_resolve_device(const char *function, cc_image *image, int32_
         if (atomic_compare_exchange_strong(&image->device, &device, current))
             device = current;
     }
-    const cc_status status = cc__backend_check_device(backend, function, device);
-    if (status == CC_OK)
-        *out_device = device;
-    return status;
+    if (device < 0 || device >= backend->device_count)
+        return cc__backend_check_device(backend, function, device);
+    *out_device = device;
+    return CC_OK;
 }
 
 static cc_status check_params(const cc_image_params *params, cc_region *out_region, cc__layout *out_layout)
@@ -146,7 +151,7 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
         cc__free(image);
         return status;
     }
-    atomic_init(&image->owners, 1);
+    atomic_init(&image->owner.references, 1);
     atomic_init(&image->device, known.device);
     image->box = cc__box_of_size(layout.size);
     image->region = region;
@@ -162,23 +167,40 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
 cc_image *cc_image_retain(cc_image *image)
 {
     if (image != NULL)
-        atomic_fetch_add(&image->owners, 1);
+        atomic_fetch_add(&image->owner.references, 1);
     return image;
 }
 
-void cc__image_disown(cc_image *image, uint64_t owner)
+static void free_handle(cc_image *image)
 {
-    if (atomic_fetch_sub(&image->owners, owner) != owner)
-        return;
-    cc__image_strike(image);
     cc__data_manager_release(image->manager);
     cc__free(image);
 }
 
+void cc__image_destroy(cc_image *image)
+{
+    const int32_t locked = cc__image_lock(image);
+    cc__image_strike(image, locked);
+    cc__image_unlock(locked);
+    free_handle(image);
+}
+
 void cc_image_release(cc_image *image)
 {
-    if (image != NULL)
-        cc__image_disown(image, 1);
+    if (image == NULL)
+        return;
+    uint32_t references = atomic_load(&image->owner.references);
+    while (references > 1)
+        if (atomic_compare_exchange_weak(&image->owner.references, &references, references - 1))
+            return;
+    /* Whoever still has a mapping may retain the image, and give it other pixels, but not while it is locked. */
+    const int32_t locked = cc__image_lock(image);
+    const bool is_gone = cc__data_manager_disown(image->manager, &image->owner);
+    if (is_gone)
+        cc__image_strike(image, locked);
+    cc__image_unlock(locked);
+    if (is_gone)
+        free_handle(image);
 }
 
 int32_t cc_image_get_device(const cc_image *image)
@@ -227,7 +249,7 @@ size_t cc_image_get_size_bytes(const cc_image *image)
 
 int32_t cc_image_get_read_only(const cc_image *image)
 {
-    return image != NULL && cc__data_manager_is_read_only(image->manager);
+    return image != NULL && cc__image_is_read_only(image);
 }
 
 uint64_t cc_image_get_generation(cc_image *image)

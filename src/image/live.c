@@ -9,11 +9,9 @@ void cc__image_enlist(cc_image *image)
     cc__roster_add(CC__ROSTER_IMAGES, &image->live);
 }
 
-void cc__image_strike(cc_image *image)
+void cc__image_strike(cc_image *image, int32_t locked)
 {
-    const int32_t part = cc__roster_lock(CC__ROSTER_IMAGES, &image->live);
-    cc__roster_remove(CC__ROSTER_IMAGES, part, &image->live);
-    cc__roster_unlock(CC__ROSTER_IMAGES, part);
+    cc__roster_remove(CC__ROSTER_IMAGES, locked, &image->live);
 }
 
 int32_t cc__image_lock(cc_image *image)
@@ -33,11 +31,10 @@ static cc_live_image look_at(const cc_image *image)
     seen.components = image->components;
     seen.dimension = image->dimension;
     seen.device = atomic_load(&image->device);
-    seen.mapping_count = (int32_t)(atomic_load(&image->owners) / CC__IMAGE_MAPPING);
     seen.image = image;
     seen.region = image->region;
     seen.size_bytes = cc_image_get_size_bytes(image);
-    cc__data_manager_survey(image->manager, &seen);
+    cc__data_manager_survey(image->manager, &image->owner, &seen);
     return seen;
 }
 

@@ -21,7 +21,7 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     cc_image *view = cc__allocate(sizeof *view);
     if (view == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for the handle", function);
-    atomic_init(&view->owners, 1);
+    atomic_init(&view->owner.references, 1);
     atomic_init(&view->device, atomic_load(&image->device));
     view->manager = cc__data_manager_retain(image->manager);
     view->box = box;
@@ -32,6 +32,7 @@ cc_status cc_image_create_view(cc_image *image, const cc_region *region, cc_imag
     view->dimension = image->dimension;
     view->pixel_type = image->pixel_type;
     view->components = image->components;
+    view->read_only = image->read_only;
     view->geometry = image->geometry;
     cc__image_enlist(view);
     *out_view = view;
@@ -55,6 +56,7 @@ static void replace_pixels(cc_image *image, const cc_image *source, cc__data_man
         image->components = source->components;
         image->geometry = source->geometry;
     }
+    image->read_only = source != NULL && source->read_only;
     image->manager = manager;
     image->box = *box;
     image->region = *region;

@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "image/image_handle.h"
+#include "interop/describe.h"
 
 #include <cudacommon/descriptor.h>
 #include <stddef.h>
@@ -26,8 +27,8 @@ static int32_t is_contiguous(const cc_descriptor *descriptor, bool last_axis_fas
     return 1;
 }
 
-/* Everything but the pointer. The descriptor is listed fastest axis first, then turned round for C order. */
-static cc_descriptor fill(cc_image *image, const cc__box *box, cc_order order, uint32_t flags, cc_place place)
+/* The descriptor is listed fastest axis first, then turned round for C order. */
+cc_descriptor cc__describe(cc_image *image, const cc__box *box, cc_order order, uint32_t flags, cc_place place)
 {
     cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
     int64_t stride[CC_MAX_DIMENSION];
@@ -36,7 +37,7 @@ static cc_descriptor fill(cc_image *image, const cc__box *box, cc_order order, u
     descriptor.place = place;
     descriptor.pixel_type = image->pixel_type;
     descriptor.itemsize_bytes = (int32_t)cc_pixel_type_size_bytes(image->pixel_type);
-    descriptor.read_only = cc__data_manager_is_read_only(image->manager);
+    descriptor.read_only = cc__image_is_read_only(image);
     memcpy(descriptor.typestr, cc_pixel_type_typestr(image->pixel_type),
            strlen(cc_pixel_type_typestr(image->pixel_type)) + 1);
     if (image->components > 1 || (flags & CC_DESCRIBE_COMPONENT_AXIS) != 0) {
@@ -61,7 +62,7 @@ static cc_descriptor fill(cc_image *image, const cc__box *box, cc_order order, u
     return descriptor;
 }
 
-static cc_status check_order(const char *function, cc_order order)
+cc_status cc__describe_check_order(const char *function, cc_order order)
 {
     switch (order) {
     case CC_ORDER_C:
@@ -71,7 +72,7 @@ static cc_status check_order(const char *function, cc_order order)
     return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: order = %d, expected a cc_order", function, (int)order);
 }
 
-static cc_status check_descriptor(const char *function, const char *name, const cc_descriptor *descriptor)
+cc_status cc__describe_check_out(const char *function, const char *name, const cc_descriptor *descriptor)
 {
     if (descriptor == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function, name);
@@ -86,9 +87,9 @@ static cc_status check(const char *function, cc_image *image, const cc_region *r
 {
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
-        status = check_descriptor(function, "out_descriptor", out_descriptor);
+        status = cc__describe_check_out(function, "out_descriptor", out_descriptor);
     if (status == CC_OK)
-        status = check_order(function, order);
+        status = cc__describe_check_order(function, order);
     if (status == CC_OK && (flags & ~CC_DESCRIBE_COMPONENT_AXIS) != 0)
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: flags = 0x%x, expected 0 or CC_DESCRIBE_COMPONENT_AXIS",
                           function, (unsigned)flags);
@@ -101,7 +102,7 @@ static cc_status check(const char *function, cc_image *image, const cc_region *r
 }
 
 /* As much as the caller's struct has room for; its struct_size stays. */
-static void copy_out(cc_descriptor *out_descriptor, const cc_descriptor *descriptor)
+void cc__describe_copy_out(cc_descriptor *out_descriptor, const cc_descriptor *descriptor)
 {
     const uint32_t struct_size = out_descriptor->struct_size;
     memcpy(out_descriptor, descriptor, struct_size < sizeof *descriptor ? struct_size : sizeof *descriptor);
@@ -117,8 +118,8 @@ cc_status cc_image_describe(cc_image *image, const cc_region *region, cc_order o
         return status;
     if (place == CC_DEVICE_CURRENT)
         place = cc_image_get_device(image);
-    const cc_descriptor descriptor = fill(image, &box, order, flags, place);
-    copy_out(out_descriptor, &descriptor);
+    const cc_descriptor descriptor = cc__describe(image, &box, order, flags, place);
+    cc__describe_copy_out(out_descriptor, &descriptor);
     return CC_OK;
 }
 
@@ -151,11 +152,11 @@ cc_status cc_image_map_descriptor(cc_image *image, const cc_region *region, cc_o
     }
     if (status != CC_OK)
         return status;
-    cc_descriptor descriptor = fill(image, &box, order, flags, place);
+    cc_descriptor descriptor = cc__describe(image, &box, order, flags, place);
     descriptor.data = pixels;
     descriptor.stream = place == CC_PLACE_HOST ? NULL : stream;
     descriptor.read_only = descriptor.read_only || access == CC_ACCESS_READ;
-    copy_out(out_descriptor, &descriptor);
+    cc__describe_copy_out(out_descriptor, &descriptor);
     return CC_OK;
 }
 
@@ -165,7 +166,7 @@ cc_status cc_image_unmap_descriptor(cc_image *image, const cc_descriptor *descri
     cc_descriptor known = CC_DESCRIPTOR_INIT;
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
-        status = check_descriptor(function, "descriptor", descriptor);
+        status = cc__describe_check_out(function, "descriptor", descriptor);
     if (status != CC_OK)
         return status;
     memcpy(&known, descriptor, descriptor->struct_size < sizeof known ? descriptor->struct_size : sizeof known);

@@ -1,6 +1,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "ops/place.h"
+#include "trace/trace.h"
 
 #include <cudacommon/operations.h>
 #include <string.h>
@@ -33,14 +34,17 @@ cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *va
         status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: value = NULL, expected a pixel", function);
     if (status == CC_OK)
         status = cc__image_box(function, image, region, &request.box);
-    if (status == CC_OK && cc__data_manager_is_read_only(image->manager))
+    if (status == CC_OK && cc__image_is_read_only(image))
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     if (status != CC_OK || cc__box_is_empty(&request.box))
         return status;
-    if (cc__data_manager_is_whole(image->manager, &request.box))
-        return cc__data_manager_set_constant(image->manager, function, value);
-
-    status = cc__operation_place(function, &image, 1, &request.place);
+    if (cc__data_manager_is_whole(image->manager, &request.box)) {
+        bool is_noted = true;
+        status = cc__data_manager_set_constant(image->manager, function, value, &is_noted);
+        if (status != CC_OK || is_noted)
+            return status;
+    }
+    status = cc__operation_place(function, &image, 1, &request.box, &request.place);
     if (status == CC_OK)
         status = cc__data_manager_begin(image->manager, &request, &mapping);
     if (status != CC_OK)
@@ -52,5 +56,6 @@ cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *va
     memcpy(fill.work.value, value, (size_t)fill.work.pixel_bytes);
     status = cc__data_manager_commit(image->manager, mapping, stream, run_fill, &fill);
     cc__data_manager_end(image->manager, mapping, mapping);
+    cc__trace_tell();
     return status;
 }

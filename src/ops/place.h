@@ -4,7 +4,8 @@
 
 #include "image/image_handle.h"
 
-/* The rule of operations.h. The output is the last of the images. */
-cc_status cc__operation_place(const char *function, cc_image *const images[], int32_t image_count, cc_place *out_place);
+/* The rule of operations.h. The output is the last of the images; written: of its data manager's pixels. */
+cc_status cc__operation_place(const char *function, cc_image *const images[], int32_t image_count,
+                              const cc__box *written, cc_place *out_place);
 
 #endif

@@ -1,6 +1,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "ops/place.h"
+#include "trace/trace.h"
 
 #include <cudacommon/operations.h>
 #include <math.h>
@@ -38,7 +39,7 @@ static cc_status check(const char *function, cc_image *input, double scale, doub
         if (input->box.size[axis] != output->box.size[axis])
             return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
                             (long long)output->box.size[axis], (long long)input->box.size[axis]);
-    if (cc__data_manager_is_read_only(output->manager))
+    if (cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
     return CC_OK;
 }
@@ -56,7 +57,7 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
     if (status != CC_OK || cc__box_is_empty(&output->box))
         return status;
     const bool in_place = input->manager == output->manager && cc__box_equal(&input->box, &output->box);
-    status = cc__operation_place(function, images, 2, &request.place);
+    status = cc__operation_place(function, images, 2, &output->box, &request.place);
     if (status == CC_OK && !in_place) {
         request.box = output->box;
         request.access = CC_ACCESS_WRITE;
@@ -93,5 +94,6 @@ end:
         cc__data_manager_end(input->manager, source, destination != NULL ? destination : source);
     if (destination != NULL)
         cc__data_manager_end(output->manager, destination, destination);
+    cc__trace_tell();
     return status;
 }

@@ -79,9 +79,12 @@ void cc__tile_set_dense(cc__tile *tile, int32_t input, unsigned char *memory)
 void cc__tile_set_in_image(cc__tile *tile, int32_t input)
 {
     cc_tile_pixels *pixels = pixels_of(tile, input);
+    if (is_empty(pixels)) {
+        cc__tile_set_dense(tile, input, NULL);
+        return;
+    }
     const cc__place_memory memory = cc__data_manager_host_memory(image_of(tile->run, input)->manager);
-    const cc__span span = cc__place_memory_span(&memory, &tile->boxes[slot_of(tile->run, input)]);
-    pixels->pixels = is_empty(pixels) ? NULL : span.data;
+    pixels->pixels = cc__place_memory_span(&memory, &tile->boxes[slot_of(tile->run, input)]).data;
     memcpy(pixels->strides_bytes, memory.stride, sizeof pixels->strides_bytes);
 }
 

@@ -175,7 +175,7 @@ static cc_status set_up(cc__tiles_run *run)
         status = set_map(run, i);
     for (int32_t i = 0; status == CC_OK && i < run->params.input_count; ++i)
         status = check_overlap(run, i);
-    if (status == CC_OK && cc__data_manager_is_read_only(run->output.manager))
+    if (status == CC_OK && cc__image_is_read_only(run->params.output))
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", run->function);
     return status;
 }
@@ -197,9 +197,13 @@ static cc_status choose_place(cc__tiles_run *run)
 
 static cc__access_request request_for(const cc__tiles_run *run, const cc__tiles_image *image)
 {
-    cc__access_request request = {.function = run->function, .box = image->box, .place = CC_PLACE_HOST};
+    cc__access_request request = {
+        .function = run->function, .owner = &image->image->owner, .box = image->box, .place = CC_PLACE_HOST};
     if (image == &run->output)
         request.access = CC_ACCESS_WRITE;
+    for (int32_t i = 0; image == &run->output && i < run->params.input_count; ++i)
+        if (run->job.sources[i].is_output)
+            request.access = CC_ACCESS_READ_WRITE;
     return request;
 }
 
@@ -256,19 +260,33 @@ static void end_images(cc__tiles_run *run)
     end_image(&run->output, run->is_read && run->is_written);
 }
 
-/* The handles are mapped as far as anybody sees: they stay, and keep their region and geometry. */
+/* Mapped, they stay; with the caller's last reference gone, too. */
 static void hold(const cc__tiles_run *run)
 {
-    atomic_fetch_add(&run->output.image->owners, CC__IMAGE_MAPPING);
+    (void)cc_image_retain(run->output.image);
     for (int32_t i = 0; i < run->params.input_count; ++i)
-        atomic_fetch_add(&run->sources[i].image->owners, CC__IMAGE_MAPPING);
+        (void)cc_image_retain(run->sources[i].image);
 }
 
 static void let_go(const cc__tiles_run *run)
 {
     for (int32_t i = 0; i < run->params.input_count; ++i)
-        cc__image_disown(run->sources[i].image, CC__IMAGE_MAPPING);
-    cc__image_disown(run->output.image, CC__IMAGE_MAPPING);
+        cc_image_release(run->sources[i].image);
+    cc_image_release(run->output.image);
+}
+
+/* Borrowers get what is written also when the run ends early. */
+static cc_status finish(const cc__tiles_run *run, cc_status run_status)
+{
+    cc__error_state before;
+    if (run->output.mapping == NULL)
+        return run_status;
+    cc__error_save(&before);
+    const cc_status status = cc__data_manager_finish_parts(run->output.manager, run->output.mapping);
+    if (run_status == CC_OK)
+        return status;
+    cc__error_restore(&before);
+    return run_status;
 }
 
 static cc_status carry_out(cc__tiles_run *run)
@@ -288,6 +306,7 @@ static cc_status carry_out(cc__tiles_run *run)
         status = begin_images(run);
     if (status == CC_OK)
         status = is_on_device ? cc__tiles_run_on_device(run) : cc__tiles_run_on_host(run);
+    status = finish(run, status);
     end_images(run);
     cc__tiles_free(run);
     return status;
@@ -309,6 +328,12 @@ cc_status cc__tiles_execute(const char *function, const cc_tiles_params *params,
     let_go(&run);
     cc__trace_tell();
     return status;
+}
+
+cc_status cc__tiles_bring(const cc__tiles_run *run, int32_t input, const cc__box *box)
+{
+    const cc__tiles_image *image = run->job.sources[input].is_output ? &run->output : &run->sources[input];
+    return cc__data_manager_bring_part(image->manager, image->mapping, box);
 }
 
 void cc__tiles_tell(cc__tiles_run *run, int64_t done)

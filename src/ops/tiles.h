@@ -68,6 +68,9 @@ void cc__tile_set_in_image(cc__tile *tile, int32_t input);
 cc_status cc__tile_work(cc__tile *tile);
 void cc__tile_release_images(cc__tile *tile); /* nothing of the tile is under way */
 
+/* Makes pixels of an input, as its data manager counts them, valid on the host. */
+cc_status cc__tiles_bring(const cc__tiles_run *run, int32_t input, const cc__box *box);
+
 /* Tells progress, and notes whether it cancels. */
 void cc__tiles_tell(cc__tiles_run *run, int64_t done);
 cc_status cc__tiles_fail_cancelled(const cc__tiles_run *run);

@@ -203,7 +203,7 @@ static cc_status bring_up(pipeline *self, cc__tile *tile, const buffer *of)
             is_there = is_there || (run->job.sources[i].is_output && run->job.sources[other].is_output);
         if (is_there)
             continue;
-        status = cc__data_manager_bring_part(run->sources[i].manager, run->function, &tile->boxes[i]);
+        status = cc__tiles_bring(run, i, &tile->boxes[i]);
         if (status == CC_OK)
             status = move(self, &run->sources[i], &tile->boxes[i], &tile->inputs[i], true);
     }

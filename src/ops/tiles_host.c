@@ -9,7 +9,7 @@ static cc_status work_on(cc__tiles_run *run, cc__tile *tile)
     cc_status status = CC_OK;
     for (int32_t i = 0; status == CC_OK && i < run->params.input_count; ++i) {
         if (!cc__box_is_empty(&tile->boxes[i]))
-            status = cc__data_manager_bring_part(run->sources[i].manager, run->function, &tile->boxes[i]);
+            status = cc__tiles_bring(run, i, &tile->boxes[i]);
         cc__tile_set_in_image(tile, i);
     }
     if (status != CC_OK)

@@ -9,9 +9,10 @@
 
 typedef enum cc__roster {
     CC__ROSTER_IMAGES = 0, /* handles */
-    CC__ROSTER_PIXELS = 1  /* data managers, by their accounts: see totals.h */
+    CC__ROSTER_PIXELS = 1, /* data managers, by their accounts: see totals.h */
+    CC__ROSTER_LOANS = 2
 } cc__roster;
-#define CC__ROSTER_COUNT 2
+#define CC__ROSTER_COUNT 3
 /* fork() takes all locks at once, and ThreadSanitizer knows at most 64 of a thread. */
 #define CC__ROSTER_PARTS 16
 

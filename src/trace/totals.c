@@ -1,5 +1,6 @@
 #include "trace/totals.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static void add(sums *sum, const cc_counters *counters)
         sum->of[i] += more.of[i];
 }
 
-void cc__account_open(cc__account *account, pthread_mutex_t *lock, cc_counters *counters)
+void cc__account_open(cc__account *account, cc__lock *lock, cc_counters *counters)
 {
     account->lock = lock;
     account->counters = counters;
@@ -45,10 +46,10 @@ void cc__account_close(cc__account *account)
 void cc__account_reset(cc__account *account)
 {
     const int32_t part = cc__roster_lock(CC__ROSTER_PIXELS, &account->entry);
-    pthread_mutex_lock(account->lock);
+    cc__lock_take(account->lock);
     add(&left_behind[part], account->counters);
     memset((char *)account->counters + FIRST, 0, sizeof(cc_counters) - FIRST);
-    pthread_mutex_unlock(account->lock);
+    cc__lock_let_go(account->lock);
     cc__roster_unlock(CC__ROSTER_PIXELS, part);
 }
 
@@ -62,9 +63,9 @@ static sums sum_all(void)
             sum.of[i] += left_behind[part].of[i];
         for (cc__roster_entry *at = cc__roster_first(CC__ROSTER_PIXELS, part); at != NULL; at = at->next) {
             const cc__account *account = (const cc__account *)at;
-            pthread_mutex_lock(account->lock);
+            cc__lock_take(account->lock);
             add(&sum, account->counters);
-            pthread_mutex_unlock(account->lock);
+            cc__lock_let_go(account->lock);
         }
         cc__roster_unlock(CC__ROSTER_PIXELS, part);
     }

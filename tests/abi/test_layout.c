@@ -34,6 +34,25 @@ OFFSET(cc_image_params, spacing, 88);
 OFFSET(cc_image_params, origin, 120);
 OFFSET(cc_image_params, direction, 152);
 
+SIZE(cc_geometry, 232);
+OFFSET(cc_geometry, struct_size, 0);
+OFFSET(cc_geometry, dimension, 4);
+OFFSET(cc_geometry, index, 8);
+OFFSET(cc_geometry, spacing, 40);
+OFFSET(cc_geometry, origin, 72);
+OFFSET(cc_geometry, direction, 104);
+
+SIZE(cc_import_params, 56);
+OFFSET(cc_import_params, struct_size, 0);
+OFFSET(cc_import_params, flags, 4);
+OFFSET(cc_import_params, dimension, 8);
+OFFSET(cc_import_params, order, 12);
+OFFSET(cc_import_params, geometry, 16);
+OFFSET(cc_import_params, release, 24);
+OFFSET(cc_import_params, user_data, 32);
+OFFSET(cc_import_params, memory, 40);
+OFFSET(cc_import_params, memory_bytes, 48);
+
 SIZE(cc_wrap_params, 72);
 OFFSET(cc_wrap_params, struct_size, 0);
 OFFSET(cc_wrap_params, flags, 4);
@@ -58,7 +77,17 @@ OFFSET(cc_descriptor, itemsize_bytes, 124);
 OFFSET(cc_descriptor, read_only, 128);
 OFFSET(cc_descriptor, c_contiguous, 132);
 OFFSET(cc_descriptor, f_contiguous, 136);
-OFFSET(cc_descriptor, reserved, 140);
+OFFSET(cc_descriptor, pending, 140);
+
+SIZE(cc_export_params, 40);
+OFFSET(cc_export_params, struct_size, 0);
+OFFSET(cc_export_params, flags, 4);
+OFFSET(cc_export_params, region, 8);
+OFFSET(cc_export_params, order, 16);
+OFFSET(cc_export_params, access, 20);
+OFFSET(cc_export_params, place, 24);
+OFFSET(cc_export_params, reserved, 28);
+OFFSET(cc_export_params, stream, 32);
 
 SIZE(cc_allocator, 40);
 OFFSET(cc_allocator, struct_size, 0);
@@ -74,13 +103,15 @@ OFFSET(cc_host_memory_state, pooled_bytes, 24);
 OFFSET(cc_host_memory_state, pool_limit_bytes, 32);
 OFFSET(cc_host_memory_state, staging_bytes, 40);
 
-SIZE(cc_place_state, 40);
+SIZE(cc_place_state, 48);
 OFFSET(cc_place_state, struct_size, 0);
 OFFSET(cc_place_state, mapping_count, 4);
 OFFSET(cc_place_state, memory_bytes, 8);
 OFFSET(cc_place_state, valid_pixels, 16);
 OFFSET(cc_place_state, constant_pixels, 24);
 OFFSET(cc_place_state, locked_bytes, 32);
+OFFSET(cc_place_state, loan_count, 40);
+OFFSET(cc_place_state, reserved, 44);
 
 SIZE(cc_path_counters, 16);
 OFFSET(cc_path_counters, copies, 0);
@@ -193,6 +224,14 @@ VALUE(CC_TRACE_REGISTER, 7);
 VALUE(CC_PLACE_HOST, -1);
 VALUE(CC_DEVICE_CURRENT, -2);
 VALUE(CC_IMAGE_UNINITIALIZED, 1);
+VALUE(CC_IMPORT_STRIDED, 1);
+VALUE(CC_IMPORT_REUSED, 2);
+VALUE(CC_IMPORT_BORROWED, 4);
+VALUE(CC_IMPORT_OWN_GEOMETRY, 8);
+VALUE(CC_IMPORT_WRITABLE, 16);
+VALUE(CC_IMPORT_CONTIGUOUS, 32);
+VALUE(CC_DLPACK_COPY, 1);
+VALUE(CC_DLPACK_FORCE, 2);
 VALUE(CC_WRAP_BORROWED, 1);
 VALUE(CC_WRAP_READ_ONLY, 2);
 VALUE(CC_WRAP_UNINITIALIZED, 4);

@@ -202,6 +202,8 @@ static void *use_other_streams(void *argument)
     ck_assert_int_eq(backend->event_record(backend, 0, event, stream), CC_OK);
     ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &flag), CC_OK);
     ck_assert_int_eq(backend->stream_wait(backend, 0, during->other, event), CC_OK);
+    ck_assert_int_eq(backend->event_record(backend, 0, event, during->captured), CC_ERROR_CAPTURE);
+    ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &flag), CC_OK);
     ck_assert_uint_eq(backend->stream_id(backend, 0, during->captured), 0);
     backend->stream_id(backend, 0, during->other);
     backend->stream_id(backend, 0, CC_STREAM_DEFAULT);
@@ -249,6 +251,29 @@ START_TEST(captures_are_seen_and_survive)
 }
 END_TEST
 
+/* Also for a stream that has no order with the default one. */
+START_TEST(the_device_is_waited_for)
+{
+    cc_stream stream = must_create_stream(0);
+    cc__event *event = NULL;
+    bool is_complete = true;
+    stream_gate gate;
+    pthread_t opener;
+    ck_assert_int_eq(backend->event_create(backend, 0, &event), CC_OK);
+    gate_close(&gate, stream);
+    ck_assert_int_eq(backend->event_record(backend, 0, event, stream), CC_OK);
+    ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &is_complete), CC_OK);
+    ck_assert(!is_complete);
+    ck_assert_int_eq(pthread_create(&opener, NULL, open_later, &gate), 0);
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+    ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &is_complete), CC_OK);
+    ck_assert(is_complete);
+    ck_assert_int_eq(pthread_join(opener, NULL), 0);
+    backend->event_destroy(backend, 0, event);
+    backend->stream_destroy(backend, 0, stream);
+}
+END_TEST
+
 int main(void)
 {
     int status = cuda_test_start();
@@ -264,6 +289,7 @@ int main(void)
     suite_add_tcase(suite, memory);
     TCase *order = tcase_create("order");
     tcase_add_test(order, pending_free_is_found);
+    tcase_add_test(order, the_device_is_waited_for);
     tcase_add_test(order, own_streams_pass_the_legacy_stream);
     suite_add_tcase(suite, order);
     TCase *capturing = tcase_create("capture");

@@ -20,6 +20,10 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     cc_place_state state = CC_PLACE_STATE_INIT;
     cc_counters counters = CC_COUNTERS_INIT;
     cc_live_image live[2] = {CC_LIVE_IMAGE_INIT, CC_LIVE_IMAGE_INIT};
+    cc_geometry geometry = CC_GEOMETRY_INIT;
+    cc_export_params export_params = CC_EXPORT_PARAMS_INIT;
+    cc_import_params import_params = CC_IMPORT_PARAMS_INIT;
+    struct DLManagedTensorVersioned *tensor = 0;
     int32_t live_count = 0;
     cc_image *image = 0;
 
@@ -35,6 +39,10 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     if (stream != CC_STREAM_DEFAULT && stream != CC_STREAM_PER_THREAD)
         (void)cc_image_map_descriptor(image, 0, CC_ORDER_K, CC_DESCRIBE_COMPONENT_AXIS, CC_PLACE_HOST, CC_ACCESS_READ,
                                       stream, &descriptor);
+    if (cc_image_export_dlpack(image, &export_params, CC_DLPACK_COPY, &tensor) == CC_OK)
+        (void)cc_dlpack_get_geometry(tensor, &geometry);
     cc_image_release(image);
+    if (cc_image_import(&descriptor, &import_params, &image) == CC_OK)
+        (void)cc_image_set_geometry(image, &geometry);
     return version;
 }

@@ -1,4 +1,5 @@
-/* Descriptors against the worked cases of interop_vectors.json: every export row and every geometry row. */
+/* What leaves, and comes back, against the worked cases of interop_vectors.json: every export and geometry row. */
+#include "interop/dlpack_abi.h"
 #include "support/expect.h"
 #include "support/fixture.h"
 #include "vectors.h"
@@ -129,6 +130,140 @@ static void check_mapped(const export_vector *vector, caller_memory *memory, con
                                               : cc_image_unmap_device(memory->image, base, CC_STREAM_DEFAULT));
 }
 
+/* What else is known of the pixels: where they are in space, counted from the first pixel of the image. */
+static void check_geometry(const export_vector *vector, const caller_memory *memory, const cc_region *region,
+                           const cc_geometry *geometry)
+{
+    double spacing[CC_MAX_DIMENSION];
+    fixture_ok(cc_image_get_spacing(memory->image, spacing));
+    check_row(vector, geometry->dimension == vector->params.dimension);
+    for (int32_t axis = 0; axis < geometry->dimension; ++axis) {
+        check_row(vector,
+                  geometry->index[axis] == (region != NULL ? region->index[axis] : vector->params.region.index[axis]));
+        check_row(vector, geometry->spacing[axis] == spacing[axis]);
+    }
+}
+
+/* What came back is the same pixels, described in the same way, whichever way it went. */
+static void check_returned(const export_vector *vector, caller_memory *memory, const cc_region *region,
+                           cc_image *returned)
+{
+    cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_geometry geometry = CC_GEOMETRY_INIT;
+    cc_live_image lives[4] = {CC_LIVE_IMAGE_INIT};
+    int32_t count = 0;
+    fixture_ok(cc_image_get_geometry(returned, &geometry));
+    check_geometry(vector, memory, region, &geometry);
+    check_row(vector, cc_image_get_components(returned) == vector->params.components);
+    check_row(vector, (cc_image_get_read_only(returned) != 0) == vector->is_read_only);
+    fixture_ok(cc_image_describe(returned, NULL, vector->order, vector->flags, memory->place, &descriptor));
+    if (!vector->is_null)
+        check_descriptor(vector, &descriptor);
+    fixture_ok(cc_live_images(4, lives, &count));
+    ck_assert_int_eq(count, 2);
+    check_row(vector, vector->is_null || lives[0].pixels_id == lives[1].pixels_id);
+    cc_image_release(returned);
+}
+
+static cc_import_params import_params_of(const export_vector *vector)
+{
+    cc_import_params params = CC_IMPORT_PARAMS_INIT;
+    params.dimension = vector->params.dimension;
+    params.order = vector->order;
+    params.flags = CC_IMPORT_STRIDED;
+    return params;
+}
+
+static void count_release(void *data, void *user_data)
+{
+    (void)data;
+    ++*(int32_t *)user_data;
+}
+
+static void check_lent(const export_vector *vector, caller_memory *memory, const cc_export_params *params)
+{
+    cc_import_params import_params = import_params_of(vector);
+    cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_geometry geometry = CC_GEOMETRY_INIT;
+    cc_loan *loan = NULL;
+    cc_image *returned = NULL;
+    int32_t releases = 0;
+    fixture_ok(cc_image_export(memory->image, params, &descriptor, &loan));
+    check_descriptor(vector, &descriptor);
+    check_row(vector, descriptor.read_only == vector->is_read_only);
+    check_row(vector, (descriptor.data == NULL) == vector->is_null);
+    fixture_ok(cc_loan_get_geometry(loan, &geometry));
+    check_geometry(vector, memory, params->region, &geometry);
+    import_params.release = count_release;
+    import_params.user_data = &releases;
+    /* Without pixels there is no memory to know them by. */
+    if (vector->is_null)
+        import_params.geometry = &geometry;
+    fixture_ok(cc_image_import(&descriptor, &import_params, &returned));
+    check_row(vector, vector->is_null || releases == 1);
+    check_returned(vector, memory, params->region, returned);
+    ck_assert_int_eq(releases, 1);
+    cc_loan_release(loan);
+}
+
+static void check_tensor(const export_vector *vector, const caller_memory *memory, const cc__dlpack_tensor *tensor)
+{
+    check_row(vector, tensor->ndim == vector->ndim);
+    check_row(vector, memcmp(tensor->shape, vector->shape, (size_t)vector->ndim * sizeof(int64_t)) == 0);
+    check_row(vector, !vector->compares_strides || memcmp(tensor->strides, vector->strides_elements,
+                                                          (size_t)vector->ndim * sizeof(int64_t)) == 0);
+    check_row(vector, tensor->dtype.code == vector->element_code && tensor->dtype.bits == vector->element_bits &&
+                          tensor->dtype.lanes == 1);
+    check_row(vector, tensor->byte_offset == 0);
+    check_row(vector, (tensor->data == NULL) == vector->is_null);
+    if (memory->place == CC_PLACE_HOST)
+        check_row(vector, tensor->device.device_type == CC__DLPACK_CPU && tensor->device.device_id == 0);
+    else
+        check_row(vector, tensor->device.device_type == CC__DLPACK_CUDA && tensor->device.device_id == memory->place);
+}
+
+static void check_dlpack(const export_vector *vector, caller_memory *memory, const cc_export_params *params)
+{
+    const cc_import_params import_params = import_params_of(vector);
+    cc_geometry geometry = CC_GEOMETRY_INIT;
+    struct DLManagedTensorVersioned *tensor = NULL;
+    struct DLManagedTensor *legacy = NULL;
+    cc_image *returned = NULL;
+    fixture_ok(cc_image_export_dlpack(memory->image, params, 0, &tensor));
+    check_row(vector, tensor->version.major == 1 && tensor->flags == (uint64_t)vector->dlpack_flags);
+    check_tensor(vector, memory, &tensor->dl_tensor);
+    fixture_ok(cc_dlpack_get_geometry(tensor, &geometry));
+    check_geometry(vector, memory, params->region, &geometry);
+    fixture_ok(cc_image_import_dlpack(tensor, &import_params, CC_STREAM_DEFAULT, &returned));
+    check_returned(vector, memory, params->region, returned);
+
+    if (vector->is_read_only) {
+        expect_failure(CC_ERROR_READ_ONLY, "", cc_image_export_dlpack_legacy(memory->image, params, 0, &legacy));
+        fixture_ok(cc_image_export_dlpack_legacy(memory->image, params, CC_DLPACK_FORCE, &legacy));
+        check_tensor(vector, memory, &legacy->dl_tensor);
+        legacy->deleter(legacy);
+        return;
+    }
+    fixture_ok(cc_image_export_dlpack_legacy(memory->image, params, 0, &legacy));
+    check_tensor(vector, memory, &legacy->dl_tensor);
+    fixture_ok(cc_dlpack_get_geometry_legacy(legacy, &geometry));
+    check_geometry(vector, memory, params->region, &geometry);
+    fixture_ok(cc_image_import_dlpack_legacy(legacy, &import_params, CC_STREAM_DEFAULT, &returned));
+    check_returned(vector, memory, params->region, returned);
+}
+
+/* Out as a loan and as tensors, and back in again. */
+static void check_both_ways(const export_vector *vector, caller_memory *memory, const cc_region *region)
+{
+    cc_export_params params = CC_EXPORT_PARAMS_INIT;
+    params.region = region;
+    params.order = (int32_t)vector->order;
+    params.flags = vector->flags;
+    params.place = memory->place;
+    check_lent(vector, memory, &params);
+    check_dlpack(vector, memory, &params);
+}
+
 /* Where a row fails is not said, so each step may return its status; the last one's counts. */
 static cc_status export_at(const export_vector *vector, cc_place place)
 {
@@ -146,6 +281,8 @@ static cc_status export_at(const export_vector *vector, cc_place place)
         check_row(vector, descriptor.read_only == vector->is_read_only);
         if (cc_image_get_size_bytes(memory.image) <= LARGEST_MAPPED_BYTES)
             check_mapped(vector, &memory, region);
+        if (cc_image_get_size_bytes(memory.image) <= LARGEST_MAPPED_BYTES)
+            check_both_ways(vector, &memory, region);
     }
     free_memory(&memory);
     return status;
@@ -192,7 +329,23 @@ START_TEST(a_geometry_row)
     fixture_ok(cc_image_get_point(image, vector->params.region.index, point));
     for (int32_t axis = 0; axis < dimension; ++axis)
         check_row(vector, point[axis] == vector->first_point[axis]);
+
+    /* The same of the image that comes back from a tensor. */
+    cc_export_params params = CC_EXPORT_PARAMS_INIT;
+    cc_import_params import_params = CC_IMPORT_PARAMS_INIT;
+    struct DLManagedTensorVersioned *tensor = NULL;
+    cc_image *returned = NULL;
+    params.place = CC_PLACE_HOST;
+    import_params.dimension = dimension;
+    fixture_ok(cc_image_export_dlpack(image, &params, 0, &tensor));
     cc_image_release(image);
+    fixture_ok(cc_image_import_dlpack(tensor, &import_params, CC_STREAM_DEFAULT, &returned));
+    fixture_ok(cc_image_get_point(returned, index, point));
+    for (int32_t axis = 0; axis < dimension; ++axis) {
+        check_row(vector, cc_image_get_index(returned, axis) == vector->params.region.index[axis]);
+        check_row(vector, point[axis] == vector->point[axis]);
+    }
+    cc_image_release(returned);
 }
 END_TEST
 

@@ -35,6 +35,7 @@ typedef struct export_vector {
     int64_t element_count;
     int64_t extent_bytes;
     int64_t strides_elements[VECTOR_MAX_NDIM];
+    int32_t element_code;
     int32_t element_bits;
     int32_t dlpack_flags;
 } export_vector;
@@ -59,7 +60,7 @@ int32_t export_vector_count(void);
 const export_vector *export_vector_at(int32_t at);
 int32_t geometry_vector_count(void);
 const geometry_vector *geometry_vector_at(int32_t at);
-/* Rows of other kinds, about what 2.0 does not do yet: imports and DLPack. */
+/* Rows of other kinds: those of import_rows.h and of test_protocol_vectors.c. */
 int32_t other_vector_count(void);
 
 #endif

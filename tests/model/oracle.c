@@ -279,6 +279,17 @@ void oracle_own(oracle_pixels *pixels, const oracle_box *box, cc_place place)
     }
 }
 
+void oracle_age(oracle_pixels *pixels, const oracle_box *box, cc_place place)
+{
+    FOR_EACH_PIXEL(pixel, pixels, box)
+    {
+        if ((pixels->valid[pixel] & ORACLE_BIT(place)) == 0)
+            continue;
+        pixels->valid[pixel] = ORACLE_BIT(place);
+        pixels->is_constant[pixel] = false;
+    }
+}
+
 void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value)
 {
     for (int64_t pixel = 0; pixel < pixels->count; pixel++) {

@@ -86,6 +86,8 @@ void oracle_bring(oracle_pixels *pixels, const oracle_box *box, cc_place place, 
 /* A write leaves the place as the only one that has the box. */
 void oracle_own(oracle_pixels *pixels, const oracle_box *box, cc_place place);
 void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value);
+/* A borrower may have written: where the place has pixels of the box, it is the only one. */
+void oracle_age(oracle_pixels *pixels, const oracle_box *box, cc_place place);
 /* Whether some pixels are at the place alone. */
 bool oracle_has_only_at(const oracle_pixels *pixels, cc_place place);
 void oracle_evict(oracle_pixels *pixels, cc_place place, cc_place refuge, oracle_cost *cost);

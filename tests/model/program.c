@@ -18,6 +18,7 @@ static const kind_of_step kinds[] = {
     {step_view, 5},   {step_graft, 2},     {step_resize, 2},      {step_set_device, 4},  {step_set_index, 1},
     {step_retain, 1}, {step_release, 4},   {step_wrap_host, 4},   {step_wrap_device, 4}, {step_prefetch, 7},
     {step_evict, 5},  {step_fill, 6},      {step_rescale, 7},     {step_synchronize, 2}, {step_unmap_wrongly, 1},
+    {step_lend, 7},   {step_borrow, 9},    {step_return, 5},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
@@ -57,10 +58,11 @@ static void one_step(model_world *world, const int32_t weights[KIND_COUNT], int3
 /* Everything is given back, in any order. */
 static void give_back(model_world *world)
 {
-    while (world->image_count > 0) {
+    while (world->image_count > 0 || world->loan_count > 0) {
         world->step++;
         world_begin_step(world);
-        if (random_chance(&world->random, 50) || !step_release(world))
+        const int64_t what = random_below(&world->random, 3);
+        if (!(what == 0 && step_return(world)) && !(what == 1 && step_release(world)))
             (void)step_unmap(world);
         world_end_step(world);
     }

@@ -34,4 +34,9 @@ bool step_evict(model_world *world);
 bool step_fill(model_world *world);
 bool step_rescale(model_world *world);
 
+/* steps_loan.c */
+bool step_lend(model_world *world);
+bool step_borrow(model_world *world); /* the borrower reads or writes */
+bool step_return(model_world *world);
+
 #endif

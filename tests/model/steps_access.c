@@ -1,5 +1,7 @@
 #include "steps.h"
 
+#include "data_manager/data_manager.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +105,10 @@ static bool map(model_world *world, bool on_device)
             stream = work_stream(&world->work, place);
     }
     if (touches)
-        errors |= world_conflicts(world, pixels, &region.box, access);
+        errors |=
+            world_conflicts(world, pixels, &region.box, access) |
+            (world_place_errors(world, place) == 0 ? world_loan_conflicts(world, pixels, &region.box, place, access)
+                                                   : 0);
     if (is_new && access != CC_ACCESS_WRITE)
         errors |= STATUS(CC_ERROR_UNINITIALIZED);
     oracle_cost *cost = world_cost(world, image);
@@ -220,6 +225,15 @@ static void end_mapping(model_world *world, model_mapping *ended)
         *ended = world->mappings[--world->mapping_count];
 }
 
+/* Such a stream lives as long as the loan. */
+static bool is_borrowers(const model_world *world, cc_place place, cc_stream stream)
+{
+    for (int32_t i = 0; i < world->loan_count; i++)
+        if (world->loans[i].is_stream_known && world->loans[i].place == place && world->loans[i].stream == stream)
+            return true;
+    return false;
+}
+
 bool step_unmap(model_world *world)
 {
     random_source *random = &world->random;
@@ -242,13 +256,24 @@ bool step_unmap(model_world *world)
     if (mapping->access != CC_ACCESS_READ)
         image->pixels->has_changed = true;
     report_note("stream %p", (void *)stream);
+    model_pixels *pixels = image->pixels;
+    /* Where no image is left to ask what it cost, the loans' pixels are asked, and nothing is expected. */
+    model_image *asked = world_image_of(world, pixels);
+    cc__data_manager *manager = asked == NULL ? world_manager_of(world, pixels) : NULL;
+    const cc_counters before = manager != NULL ? cc__data_manager_counters(manager) : (cc_counters)CC_COUNTERS_INIT;
+    oracle_cost unasked = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0};
+    const oracle_box box = mapping->box;
+    if (mapping->access != CC_ACCESS_READ)
+        world_bring_back(world, pixels, &box, place, asked != NULL ? world_cost(world, asked) : &unasked);
     const cc_status status = place == CC_PLACE_HOST ? cc_image_unmap_host(image->handle, mapping->memory)
                                                     : cc_image_unmap_device(image->handle, mapping->memory, stream);
     (void)world_expect(world, "unmap", status, 0);
+    if (manager != NULL)
+        world_note_copies(world, &before, manager);
     end_mapping(world, mapping);
     if (is_last)
         world_forget_image(world, image);
-    if (place != CC_PLACE_HOST && random_chance(random, 25)) {
+    if (place != CC_PLACE_HOST && !is_borrowers(world, place, stream) && random_chance(random, 25)) {
         for (int32_t i = 0; i < world->mapping_count; i++) {
             model_mapping *other = &world->mappings[i];
             if (!other->is_returned && other->place == place && other->stream == stream)

@@ -234,10 +234,22 @@ bool step_retain(model_world *world)
     return true;
 }
 
+/* What mapped pixels cost when they are given back could not be asked of any image. */
+static bool would_hide(const model_world *world, const model_image *image)
+{
+    bool is_mapped = false;
+    for (int32_t i = 0; i < world->mapping_count; i++)
+        is_mapped = is_mapped || world->mappings[i].image->pixels == image->pixels;
+    for (int32_t i = 0; i < world->image_count; i++)
+        if (world->images[i] != image && world->images[i]->pixels == image->pixels && world->images[i]->owners > 0)
+            return false;
+    return is_mapped && image->owners == 1 && image->pixels->handles > 1;
+}
+
 bool step_release(model_world *world)
 {
     model_image *image = world_pick_image(world);
-    if (image == NULL)
+    if (image == NULL || would_hide(world, image))
         return false;
     report_step(world->step, "release image %d, with %d owners and %d mappings", (int)image->number, (int)image->owners,
                 (int)image->mappings);

@@ -20,6 +20,7 @@ bool step_prefetch(model_world *world)
         errors |= STATUS(CC_OK);
     if (touches) {
         errors |= world_conflicts(world, image->pixels, &region.box, CC_ACCESS_READ);
+        errors |= world_loan_conflicts(world, image->pixels, &region.box, place, CC_ACCESS_READ);
         if (oracle_has_undefined(image->pixels->oracle, &region.box))
             errors |= STATUS(CC_ERROR_UNINITIALIZED);
     }
@@ -55,6 +56,8 @@ bool step_evict(model_world *world)
     if (touches &&
         (world_has_mapping(world, pixels, false, place) || world_has_mapping(world, pixels, true, CC_PLACE_HOST)))
         errors |= STATUS(CC_ERROR_BUSY);
+    if (touches)
+        errors |= world_lent_errors(world, pixels, place);
     if (touches && place == CC_PLACE_HOST && world->device_count == 0 && oracle_has_only_at(oracle, place))
         errors |= STATUS(CC_ERROR_NO_DEVICE);
     oracle_cost *cost = world_cost(world, image);
@@ -73,11 +76,11 @@ bool step_evict(model_world *world)
 /* On the first image's device that has memory on any; on the host when one has memory only there; else on the last
  * image's device. */
 static uint32_t operation_place(const model_world *world, model_image *const images[], int32_t count,
-                                cc_place *out_place)
+                                const oracle_box *written, cc_place *out_place)
 {
     bool has_host_memory = false;
     *out_place = CC_PLACE_HOST;
-    if (world->device_count == 0)
+    if (world->device_count == 0 || world_find_loan(world, images[count - 1]->pixels, written, CC_PLACE_HOST) != NULL)
         return 0;
     for (int32_t i = 0; i < count; i++) {
         const oracle_pixels *pixels = images[i]->pixels->oracle;
@@ -87,6 +90,14 @@ static uint32_t operation_place(const model_world *world, model_image *const ima
         has_host_memory = has_host_memory || pixels->has_memory[CC_PLACE_HOST + 1];
     }
     return has_host_memory ? 0 : world_device(world, images[count - 1], out_place);
+}
+
+static bool is_lent(const model_world *world, const model_pixels *pixels)
+{
+    for (int32_t i = 0; i < world->loan_count; i++)
+        if (world->loans[i].pixels == pixels)
+            return true;
+    return false;
 }
 
 bool step_fill(model_world *world)
@@ -106,10 +117,10 @@ bool step_fill(model_world *world)
         world_random_values(world, image->kind, 1, value);
     uint32_t errors = region.errors | (pixels->read_only ? STATUS(CC_ERROR_READ_ONLY) : 0);
     const bool touches = region.errors == 0 && !region.is_empty;
-    const bool is_whole = touches && oracle_box_count(&region.box) == pixels->count;
+    const bool is_whole = touches && oracle_box_count(&region.box) == pixels->count && !is_lent(world, image->pixels);
     if (touches) {
         if (!is_whole)
-            errors |= operation_place(world, &image, 1, &place);
+            errors |= operation_place(world, &image, 1, &region.box, &place);
         errors |= world_conflicts(world, image->pixels, &region.box, CC_ACCESS_WRITE);
     }
     if (place != CC_PLACE_HOST && world_place_errors(world, place) == 0)
@@ -136,6 +147,7 @@ bool step_fill(model_world *world)
     oracle_bring(pixels, &region.box, place, false, world->peers[place + 1], cost);
     oracle_own(pixels, &region.box, place);
     oracle_put(pixels, &region.box, bytes);
+    world_bring_back(world, image->pixels, &region.box, place, cost);
     world->device_fills += place != CC_PLACE_HOST;
     free(bytes);
     return true;
@@ -198,9 +210,11 @@ bool step_rescale(model_world *world)
     const bool touches = errors == 0 && !is_empty;
     const bool is_new = touches && oracle_has_undefined(input->pixels->oracle, &input->box);
     if (touches) {
-        errors |= operation_place(world, images, 2, &place);
+        errors |= operation_place(world, images, 2, &output->box, &place);
         errors |= world_conflicts(world, output->pixels, &output->box, CC_ACCESS_WRITE);
         errors |= world_conflicts(world, input->pixels, &input->box, CC_ACCESS_READ);
+        if (errors == 0)
+            errors |= world_loan_conflicts(world, input->pixels, &input->box, place, CC_ACCESS_READ);
         if (is_shared && !in_place && oracle_boxes_overlap(&input->box, &output->box))
             errors |= STATUS(CC_ERROR_BUSY);
         if (is_new)
@@ -229,6 +243,7 @@ bool step_rescale(model_world *world)
     rescale_pixels(input, scale, shift, output);
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
+    world_bring_back(world, output->pixels, &output->box, place, output_cost);
     world->device_rescales += place != CC_PLACE_HOST;
     return true;
 }

@@ -1,6 +1,6 @@
 #include "world.h"
 
-#include "data_manager/internal.h"
+#include "data_manager/lent.h"
 #include "image/image_handle.h"
 
 #include "backend/emulated.h"
@@ -219,6 +219,9 @@ oracle_cost *world_cost(model_world *world, model_image *image)
     memset(cost, 0, sizeof *cost);
     cost->pixels = image->pixels;
     cost->cost.cells = image->handle->manager->validity.count;
+    /* What borrowers may have written is cut out first. */
+    for (const cc__lent *lent = image->handle->manager->loans; lent != NULL; lent = lent->next)
+        cost->cost.cells += CC__BOX_MAX_PIECES;
     return &cost->cost;
 }
 

@@ -14,10 +14,11 @@
 
 #define WORLD_IMAGES 12
 #define WORLD_MAPPINGS 10
+#define WORLD_LOANS 6
 
 typedef struct model_pixels {
     oracle_pixels *oracle;
-    int32_t handles; /* images that share them */
+    int32_t handles; /* images that share them, and loans */
     wrapped_memory *wrapped;
     cc_counters counters; /* as they were last seen */
     uint64_t generation;
@@ -49,6 +50,19 @@ typedef struct model_mapping {
     bool needs_all;   /* its pixels must all be written before it ends */
 } model_mapping;
 
+/* Pixels that somebody has without a mapping. */
+typedef struct model_loan {
+    cc_loan *handle;
+    model_pixels *pixels;
+    value_kind kind;
+    cc_place place;
+    bool writes;
+    bool is_stream_known;
+    oracle_box box;
+    unsigned char *memory;
+    cc_stream stream; /* when it is known */
+} model_loan;
+
 /* What a call costs one set of pixels. */
 typedef struct model_cost {
     model_pixels *pixels;
@@ -71,6 +85,8 @@ typedef struct model_world {
     int32_t image_count;
     model_mapping mappings[WORLD_MAPPINGS];
     int32_t mapping_count;
+    model_loan loans[WORLD_LOANS]; /* the latest first */
+    int32_t loan_count;
 
     /* Of the step. */
     faulty_counts before;
@@ -136,6 +152,28 @@ work_box world_span(const model_mapping *mapping, const oracle_box *box);
 int64_t world_random_size(model_world *world, int32_t dimension, int64_t most_pixels,
                           int64_t out_size[CC_MAX_DIMENSION]);
 void world_random_values(model_world *world, value_kind kind, int64_t count, unsigned char *out_bytes);
+
+/* In loans.c. What borrowers may have written is valid with them alone: at the beginning of a step, and its end. */
+void world_age_loans(const model_world *world);
+/* NULL when nobody has the pixels but mappings. */
+struct cc__data_manager *world_manager_of(const model_world *world, const model_pixels *pixels);
+/* Copies since then are not compared with what the backend has seen. */
+void world_note_copies(model_world *world, const cc_counters *before, struct cc__data_manager *manager);
+/* Whether a borrower may write, or may still be writing. */
+bool world_may_be_written(const model_world *world, const model_pixels *pixels);
+/* A loan of pixels of the box: at the place; NULL when there is none. */
+const model_loan *world_find_loan(const model_world *world, const model_pixels *pixels, const oracle_box *box,
+                                  cc_place place);
+/* BUSY, when a borrower on the host would not see a write at the place, or somebody there has an older copy. */
+uint32_t world_loan_conflicts(const model_world *world, const model_pixels *pixels, const oracle_box *box,
+                              cc_place place, cc_access access);
+/* BUSY, when the place's memory is lent, or was and is still looked at. */
+uint32_t world_lent_errors(const model_world *world, const model_pixels *pixels, cc_place place);
+int32_t world_count_loans(const model_world *world, const model_pixels *pixels, cc_place place);
+/* What was written at a place is brought to the borrowers elsewhere. */
+void world_bring_back(model_world *world, model_pixels *pixels, const oracle_box *box, cc_place place,
+                      oracle_cost *cost);
+work_box world_loan_span(const model_loan *loan, const oracle_box *box);
 
 /* Compares everything the library says about an image with the oracle. */
 void world_compare_state(model_world *world, model_image *image, cc_place place);

@@ -90,6 +90,12 @@ static cc_status faulty_stream_is_capturing(cc__backend *self, int32_t device, c
                                 : now.entry.status);
 }
 
+static cc_status faulty_synchronize(cc__backend *self, int32_t device)
+{
+    faulty_call now = faulty_begin(self, FAULTY_SYNCHRONIZE, device, NULL, 0);
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->synchronize(now.inner, device) : now.entry.status);
+}
+
 static cc_status faulty_event_create(cc__backend *self, int32_t device, cc__event **out_event)
 {
     faulty_call now = faulty_begin(self, FAULTY_EVENT_CREATE, device, NULL, 0);
@@ -245,6 +251,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .stream_destroy = faulty_stream_destroy,
                                 .stream_synchronize = faulty_stream_synchronize,
                                 .stream_is_capturing = faulty_stream_is_capturing,
+                                .synchronize = faulty_synchronize,
                                 .event_create = faulty_event_create,
                                 .event_destroy = faulty_event_destroy,
                                 .event_record = faulty_event_record,

@@ -33,9 +33,10 @@ typedef enum faulty_operation {
     FAULTY_TRIM = 23,
     FAULTY_RANGE_PUSH = 24, /* cannot fail, and is not in total_calls or the log: it does nothing to a device */
     FAULTY_RANGE_POP = 25,  /* the same */
-    FAULTY_OPERATION_COUNT = 26,
-    FAULTY_ANY = 27,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 28 /* in a rule: all that can fail */
+    FAULTY_SYNCHRONIZE = 26,
+    FAULTY_OPERATION_COUNT = 27,
+    FAULTY_ANY = 28,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 29 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);

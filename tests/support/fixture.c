@@ -2,6 +2,7 @@
 
 #include "backend/emulated.h"
 #include "base/allocate.h"
+#include "data_manager/data_manager.h"
 #include "memory/transfer_streams.h"
 
 #include <stdio.h>
@@ -55,6 +56,7 @@ void fixture_teardown(void)
 {
     cc__allocate_set_hook(NULL);
     faulty_backend_clear_rules(fixture_backend);
+    cc__data_managers_free_leftovers();
     cc__transfer_streams_reset();
     cc__backend_set(NULL);
     faulty_backend_destroy(fixture_backend);

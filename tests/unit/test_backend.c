@@ -294,6 +294,7 @@ START_TEST(none_refuses_everything)
     ck_assert_uint_eq(none->stream_id(none, 0, stream), 0);
     ck_assert_int_eq(none->memory_info(none, 0, &free_bytes, &total_bytes), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(none->trim(none, 0, 0), CC_ERROR_NO_DEVICE);
+    ck_assert_int_eq(none->synchronize(none, 0), CC_ERROR_NO_DEVICE);
     none->range_push(none, "nothing");
     none->range_pop(none);
     ck_assert(device == 7 && memory == host && stream == NULL && event == NULL && flag);

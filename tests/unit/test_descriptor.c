@@ -60,7 +60,7 @@ START_TEST(a_region_in_c_order)
     ck_assert_int_eq(descriptor.read_only, 0);
     ck_assert_int_eq(descriptor.c_contiguous, 0);
     ck_assert_int_eq(descriptor.f_contiguous, 0);
-    ck_assert_uint_eq(descriptor.reserved, 0);
+    ck_assert_uint_eq(descriptor.pending, 0);
 }
 END_TEST
 

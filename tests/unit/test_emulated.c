@@ -196,6 +196,31 @@ START_TEST(destroyed_event_is_still_waited_for)
 }
 END_TEST
 
+START_TEST(the_device_is_done_with_all_its_streams)
+{
+    launch(0, a0, "a");
+    launch(0, b0, "b");
+    launch(0, CC_STREAM_DEFAULT, "d");
+    launch(1, c1, "c");
+    backend->stream_destroy(backend, 0, b0);
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+    ck_assert_int_eq(order_length, 3);
+    ck_assert_ptr_null(strchr(order, 'c'));
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+    ck_assert_int_eq(backend->synchronize(backend, 1), CC_OK);
+    ck_assert_int_eq(order_length, 4);
+
+    launch(0, a0, "e");
+    cc__emulated_set_capturing(backend, 0, CC_STREAM_DEFAULT, true);
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_ERROR_CAPTURE);
+    ck_assert_int_eq(backend->synchronize(backend, 1), CC_OK);
+    ck_assert_int_eq(order_length, 4);
+    cc__emulated_set_capturing(backend, 0, CC_STREAM_DEFAULT, false);
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+    ck_assert_int_eq(order_length, 5);
+}
+END_TEST
+
 START_TEST(destroyed_stream_still_works)
 {
     copy(0, a0, memory0, host_in);
@@ -395,6 +420,7 @@ int main(void)
     tcase_add_test(cases, captured_stream_takes_no_work);
     tcase_add_test(cases, current_device_is_the_threads);
     tcase_add_test(cases, queues_are_bounded);
+    tcase_add_test(cases, the_device_is_done_with_all_its_streams);
     tcase_add_test(cases, destroyed_backend_drops_its_work);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -81,6 +81,7 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     size_t free_bytes = 0, total_bytes = 0;
     statuses[FAULTY_MEMORY_INFO] = faulty->memory_info(faulty, 0, &free_bytes, &total_bytes);
     statuses[FAULTY_TRIM] = faulty->trim(faulty, 0, 0);
+    statuses[FAULTY_SYNCHRONIZE] = faulty->synchronize(faulty, 0);
     faulty->range_push(faulty, "all");
     faulty->range_pop(faulty);
     inner->event_destroy(inner, 0, event);

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,110 @@ START_TEST(views_and_grafts_keep_their_own)
 }
 END_TEST
 
+/* Everything at once: a rotated image, a negative index, four numbers that are none past its dimension. */
+static const cc_geometry turned = {
+    .struct_size = sizeof(cc_geometry),
+    .dimension = 3,
+    .index = {-7, 5, INT64_MAX - 2, 99},
+    .spacing = {0.5, 2, 3, -1},
+    .origin = {-10, 20, 30, NAN},
+    .direction = {{0, -1, 0, NAN}, {1, 0, 0, NAN}, {0, 0, 1, NAN}, {NAN, NAN, NAN, NAN}},
+};
+
+START_TEST(all_of_it_is_set_and_got_at_once)
+{
+    cc_geometry got = CC_GEOMETRY_INIT;
+    double values[CC_MAX_DIMENSION];
+    fixture_ok(cc_image_set_geometry(image, &turned));
+    fixture_ok(cc_image_get_spacing(image, values));
+    ck_assert_mem_eq(values, turned.spacing, 3 * sizeof values[0]);
+    ck_assert_int_eq(cc_image_get_index(image, 2), INT64_MAX - 2);
+    fixture_ok(cc_image_get_geometry(image, &got));
+    ck_assert_uint_eq(got.struct_size, sizeof got);
+    ck_assert_int_eq(got.dimension, 3);
+    for (int32_t i = 0; i < CC_MAX_DIMENSION; ++i) {
+        ck_assert_int_eq(got.index[i], i < 3 ? turned.index[i] : 0);
+        ck_assert_double_eq(got.spacing[i], i < 3 ? turned.spacing[i] : 1);
+        ck_assert_double_eq(got.origin[i], i < 3 ? turned.origin[i] : 0);
+        for (int32_t j = 0; j < CC_MAX_DIMENSION; ++j)
+            ck_assert_double_eq(got.direction[i][j], i < 3 && j < 3 ? turned.direction[i][j] : i == j);
+    }
+}
+END_TEST
+
+START_TEST(a_bad_part_of_it_changes_nothing)
+{
+    cc_geometry before = CC_GEOMETRY_INIT, after = CC_GEOMETRY_INIT;
+    fixture_ok(cc_image_get_geometry(image, &before));
+    cc_geometry bad = turned;
+    bad.direction[0][1] = 0;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "direction", cc_image_set_geometry(image, &bad));
+    bad = turned;
+    bad.spacing[2] = 0;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "spacing[2]", cc_image_set_geometry(image, &bad));
+    bad = turned;
+    bad.origin[0] = INFINITY;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "origin[0]", cc_image_set_geometry(image, &bad));
+    bad = turned;
+    bad.index[2] = INT64_MAX - 1;
+    expect_failure(CC_ERROR_OVERFLOW, "index[2]", cc_image_set_geometry(image, &bad));
+    bad = turned;
+    bad.dimension = 2;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "geometry.dimension = 2", cc_image_set_geometry(image, &bad));
+    bad.struct_size = 0;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "struct_size", cc_image_set_geometry(image, &bad));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "struct_size", cc_image_get_geometry(image, &bad));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "geometry = NULL", cc_image_set_geometry(image, NULL));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "out_geometry = NULL", cc_image_get_geometry(image, NULL));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "image = NULL", cc_image_set_geometry(NULL, &turned));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "image = NULL", cc_image_get_geometry(NULL, &after));
+    fixture_ok(cc_image_get_geometry(image, &after));
+    ck_assert_mem_eq(&after, &before, sizeof before);
+}
+END_TEST
+
+START_TEST(a_struct_of_another_version_is_read_as_far_as_it_goes)
+{
+    struct {
+        cc_geometry geometry;
+        unsigned char later[16];
+    } longer = {.geometry = turned};
+    cc_geometry shorter = turned;
+    cc_geometry got = CC_GEOMETRY_INIT;
+    longer.geometry.struct_size = sizeof longer;
+    memset(longer.later, 0xa5, sizeof longer.later);
+    fixture_ok(cc_image_set_geometry(image, &longer.geometry));
+    fixture_ok(cc_image_get_geometry(image, &longer.geometry));
+    ck_assert_uint_eq(longer.geometry.struct_size, sizeof longer);
+    ck_assert_double_eq(longer.geometry.spacing[1], 2);
+    ck_assert_uint_eq(longer.later[0], 0xa5);
+    shorter.struct_size = offsetof(cc_geometry, origin);
+    fixture_ok(cc_image_set_geometry(image, &shorter));
+    fixture_ok(cc_image_get_geometry(image, &got));
+    ck_assert_double_eq(got.spacing[1], 2);
+    ck_assert_double_eq(got.origin[1], 0);
+    ck_assert_double_eq(got.direction[0][0], 1);
+    got.origin[0] = 77;
+    got.struct_size = offsetof(cc_geometry, origin);
+    fixture_ok(cc_image_get_geometry(image, &got));
+    ck_assert_double_eq(got.origin[0], 77);
+}
+END_TEST
+
+START_TEST(with_pixels_lent_all_but_the_index_is_set)
+{
+    cc_geometry moved = turned;
+    void *pixels = NULL;
+    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels));
+    expect_failure(CC_ERROR_BUSY, "image", cc_image_set_geometry(image, &moved));
+    ck_assert_int_eq(cc_image_get_index(image, 0), 0);
+    memset(moved.index, 0, sizeof moved.index);
+    fixture_ok(cc_image_set_geometry(image, &moved));
+    fixture_ok(cc_image_unmap_host(image, pixels));
+    fixture_ok(cc_image_set_geometry(image, &turned));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("geometry");
@@ -241,6 +346,10 @@ int main(void)
     tcase_add_test(tcase, an_index_whose_end_does_not_fit_is_refused);
     tcase_add_test(tcase, the_index_stays_while_pixels_are_lent);
     tcase_add_test(tcase, views_and_grafts_keep_their_own);
+    tcase_add_test(tcase, all_of_it_is_set_and_got_at_once);
+    tcase_add_test(tcase, a_bad_part_of_it_changes_nothing);
+    tcase_add_test(tcase, a_struct_of_another_version_is_read_as_far_as_it_goes);
+    tcase_add_test(tcase, with_pixels_lent_all_but_the_index_is_set);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);
 }

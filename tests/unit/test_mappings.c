@@ -137,6 +137,49 @@ START_TEST(counted_where_they_are)
 }
 END_TEST
 
+START_TEST(counted_by_their_owner)
+{
+    ck_assert_int_eq(cc__mappings_count_of(&mappings, &owner), 0);
+    add(CC_PLACE_HOST, CC_ACCESS_READ, 0, 4)->count = 3;
+    add(CC_PLACE_HOST, CC_ACCESS_READ, 4, 4)->count = 0;
+    cc__mapping *on_device = add(2, CC_ACCESS_WRITE, 8, 4);
+    add(0, CC_ACCESS_READ, 12, 4)->owner = NULL;
+    ck_assert_int_eq(cc__mappings_count_of(&mappings, &owner), 4);
+    ck_assert_int_eq(cc__mappings_count_of(&mappings, &other_owner), 0);
+    on_device->owner = &other_owner;
+    ck_assert_int_eq(cc__mappings_count_of(&mappings, &owner), 3);
+    ck_assert_int_eq(cc__mappings_count_of(&mappings, &other_owner), 1);
+}
+END_TEST
+
+/* What the mapping before it in the same memory had is gone. */
+START_TEST(a_mapping_in_used_memory_is_as_new)
+{
+    int stands_for_fence = 0;
+    cc__mapping *used = add(3, CC_ACCESS_WRITE, 2, 5);
+    used->pixels = pixels;
+    used->count = 7;
+    used->reach = box_at(0, 16);
+    used->stream = (void *)&stands_for_fence;
+    used->stream_id = 9;
+    used->fence = (void *)&stands_for_fence;
+    used->is_noted = true;
+    cc__mappings_remove(&mappings, used);
+    const cc__mapping *mapping = add(CC_PLACE_HOST, CC_ACCESS_READ, 1, 3);
+    ck_assert_ptr_eq(mapping, used);
+    ck_assert_int_eq(mapping->place, CC_PLACE_HOST);
+    ck_assert_int_eq(mapping->access, CC_ACCESS_READ);
+    ck_assert_int_eq(mapping->box.size[0], 3);
+    ck_assert_int_eq(mapping->reach.size[0], 3);
+    ck_assert_int_eq(mapping->count, 1);
+    ck_assert_ptr_null(mapping->pixels);
+    ck_assert_ptr_null(mapping->stream);
+    ck_assert_uint_eq(mapping->stream_id, 0);
+    ck_assert_ptr_null(mapping->fence);
+    ck_assert(!mapping->is_noted);
+}
+END_TEST
+
 /* A further box of readers that share a mapping excludes writers, but is no mapping to be counted or unmapped. */
 START_TEST(a_further_box_only_excludes)
 {
@@ -155,6 +198,8 @@ END_TEST
 START_TEST(what_is_not_there_cannot_be_removed)
 {
     cc__mapping stranger = {0};
+    cc__mappings_remove(&mappings, &stranger);
+    ck_assert_int_eq(mappings.count, 0);
     add(CC_PLACE_HOST, CC_ACCESS_READ, 0, 4);
     cc__mappings_remove(&mappings, &stranger);
     ck_assert_int_eq(mappings.count, 1);
@@ -209,6 +254,8 @@ int main(void)
     tcase_add_test(tcase, a_new_mapping_is_as_asked);
     tcase_add_test(tcase, found_by_owner_side_and_pixels);
     tcase_add_test(tcase, counted_where_they_are);
+    tcase_add_test(tcase, counted_by_their_owner);
+    tcase_add_test(tcase, a_mapping_in_used_memory_is_as_new);
     tcase_add_test(tcase, a_further_box_only_excludes);
     tcase_add_test(tcase, what_is_not_there_cannot_be_removed);
     tcase_add_test(tcase, mappings_do_not_move);

@@ -443,6 +443,54 @@ START_TEST(a_mapping_outlives_the_release)
 }
 END_TEST
 
+/* The last reference and the last mapping go at once: one of the two ends the image, and neither twice. */
+static void end_at_once(shared_image *shared, int member)
+{
+    if (member == 0)
+        cc_image_release(shared->image);
+    else if (cc_image_unmap_host(shared->image, atomic_load(&shared->lent)) != CC_OK)
+        atomic_fetch_add(&shared->failed, 1);
+}
+
+START_TEST(the_last_reference_and_the_last_mapping_race)
+{
+    for (int round = 0; round < 10 * ROUNDS; ++round) {
+        shared_image shared = {.image = uniform_image(SIZE_I, SIZE_J)};
+        void *pixels = NULL;
+        fixture_ok(cc_image_map_host(shared.image, NULL, CC_ACCESS_READ, &pixels));
+        atomic_store(&shared.lent, pixels);
+        run_team(&shared, 2, end_at_once);
+    }
+}
+END_TEST
+
+/* Who has a mapping alone may have the image again, while the last reference goes. */
+static void retain_at_once(shared_image *shared, int member)
+{
+    if (member == 0) {
+        cc_image_release(shared->image);
+        return;
+    }
+    (void)cc_image_retain(shared->image);
+    if (cc_image_unmap_host(shared->image, atomic_load(&shared->lent)) != CC_OK)
+        atomic_fetch_add(&shared->failed, 1);
+    read_on_host(shared, 4, false);
+}
+
+START_TEST(a_mapping_is_enough_to_retain)
+{
+    for (int round = 0; round < 10 * ROUNDS; ++round) {
+        shared_image shared = {.image = uniform_image(SIZE_I, SIZE_J)};
+        void *pixels = NULL;
+        uniform_write_on_host(shared.image, 4);
+        fixture_ok(cc_image_map_host(shared.image, NULL, CC_ACCESS_READ, &pixels));
+        atomic_store(&shared.lent, pixels);
+        run_team(&shared, 2, retain_at_once);
+        cc_image_release(shared.image);
+    }
+}
+END_TEST
+
 /* Every member has an ownership of its own, and work of its own queued. */
 static void use_and_release(shared_image *shared, int member)
 {
@@ -480,6 +528,8 @@ int main(void)
     tcase_add_test(tcase, an_operation_leaves_others_alone);
     tcase_add_test(tcase, one_thread_maps_and_another_unmaps);
     tcase_add_test(tcase, a_mapping_outlives_the_release);
+    tcase_add_test(tcase, the_last_reference_and_the_last_mapping_race);
+    tcase_add_test(tcase, a_mapping_is_enough_to_retain);
     tcase_add_test(tcase, the_last_owner_is_any_thread);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);

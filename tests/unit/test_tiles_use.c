@@ -377,6 +377,40 @@ START_TEST(undefined_pixels_are_an_error)
 }
 END_TEST
 
+START_TEST(borrowers_see_it_and_are_seen)
+{
+    cc_export_params params = CC_EXPORT_PARAMS_INIT;
+    cc_descriptor arrays[2] = {CC_DESCRIPTOR_INIT, CC_DESCRIPTOR_INIT};
+    cc_loan *loans[2] = {NULL, NULL};
+    make_images(CC_PIXEL_UINT8, 1, 2, 32, 32, 1, 1);
+    if (fixture_device_count() == 0)
+        return;
+    const int32_t device = cc_image_get_device(output);
+    tile_work_number(input, 3, numbered);
+    tile_work_number(output, 90, before);
+    params.stream = fixture_stream_create(device);
+    params.flags = CC_EXPORT_STREAM_KNOWN;
+    fixture_ok(cc_image_export(input, &params, &arrays[0], &loans[0]));
+    fixture_ok(cc_image_export(output, &params, &arrays[1], &loans[1]));
+    for (unsigned seed = 0; seed < 2; ++seed) {
+        cc_tiles_params small = CC_TILES_PARAMS_INIT;
+        small.limit_bytes = 1536;
+        for (size_t i = 0; i < 1024; ++i)
+            numbered[i] = (unsigned char)(i * 3 + seed);
+        fixture_device_write(device, params.stream, arrays[0].data, numbered, 1024);
+        fixture_ok(cc_tiles_rescale(input, 1, 0, output, &small));
+        memset(expected, 0, 1024);
+        fixture_device_read(device, params.stream, expected, arrays[1].data, 1024);
+        fixture_ok(cc_stream_synchronize(device, params.stream));
+        ck_assert_mem_eq(expected, numbered, 1024);
+        expect_pixels(output, numbered);
+    }
+    cc_loan_release(loans[0]);
+    cc_loan_release(loans[1]);
+    fixture_stream_destroy(device, params.stream);
+}
+END_TEST
+
 typedef struct worker {
     pthread_t thread;
     cc_image *from;
@@ -431,6 +465,7 @@ int main(void)
     tcase_add_test(cases, arguments_are_checked);
     tcase_add_test(cases, a_struct_of_an_older_program_is_filled_up);
     tcase_add_test(cases, undefined_pixels_are_an_error);
+    tcase_add_test(cases, borrowers_see_it_and_are_seen);
     tcase_add_test(cases, two_threads_write_one_image);
     suite_add_tcase(suite, cases);
     return fixture_run(suite);

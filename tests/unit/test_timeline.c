@@ -241,6 +241,95 @@ START_TEST(a_reserved_place_stays_reserved)
 }
 END_TEST
 
+/* A fence that goes over to the timeline, and what becomes of the one whose place it takes. */
+static cc__fence *take(cc__fence *fence, cc__fence **spare)
+{
+    const cc__box box = box_at(0, 4);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_take(&timeline, &box, CC__USE_WRITE, fence, spare);
+    return fence;
+}
+
+START_TEST(a_fence_is_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *first = take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    first->is_complete = true;
+    cc__fence *second = take(fence_in(0, stream), &spare);
+    ck_assert_ptr_eq(spare, first);
+    ck_assert(!spare->is_complete);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 0);
+
+    /* Only one is kept. */
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_eq(spare, first);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+    (void)second;
+
+    ck_assert_int_eq(cc__fence_record(spare, stream, 5), CC_OK);
+    cc__fence *again = spare;
+    spare = NULL;
+    take(again, &spare);
+    ck_assert_int_eq(again->stream_id, 5);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_ptr_eq(timeline.entries[0].fence, again);
+    cc__fence_release(spare);
+}
+END_TEST
+
+START_TEST(a_fence_that_somebody_has_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *shared = take(cc__fence_retain(fence_in(0, stream)), &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 0);
+    cc__fence_release(shared);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+}
+END_TEST
+
+START_TEST(a_fence_of_another_device_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    take(fence_in(1, CC_STREAM_DEFAULT), &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+    ck_assert_int_eq(calls(FAULTY_EVENT_DESTROY), 1);
+}
+END_TEST
+
+/* One for the default stream has no event yet, so there is nothing to use again. */
+START_TEST(a_fence_without_event_is_not_used_again)
+{
+    cc__fence *spare = NULL;
+    cc__fence *fence = NULL;
+    ck_assert_int_eq(cc__fence_create_for_default_stream(backend, 0, &fence), CC_OK);
+    take(fence, &spare);
+    take(fence_in(0, stream), &spare);
+    ck_assert_ptr_null(spare);
+}
+END_TEST
+
+/* A use of the same fence takes the place of the one before it; references neither leak nor go twice. */
+START_TEST(one_fence_for_use_after_use)
+{
+    const cc__box box = box_at(0, 4);
+    const cc__use uses[] = {CC__USE_WRITE, CC__USE_READ, CC__USE_READ, CC__USE_WRITE, CC__USE_WRITE};
+    cc__fence *fence = NULL;
+    ck_assert_int_eq(cc__fence_create_for_default_stream(backend, 0, &fence), CC_OK);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; ++i) {
+        ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+        cc__timeline_add(&timeline, &box, uses[i], fence);
+        ck_assert_int_eq(atomic_load(&fence->references), 1 + timeline.count);
+    }
+    ck_assert_int_eq(timeline.count, 1);
+    cc__fence_release(fence);
+}
+END_TEST
+
 START_TEST(no_memory_for_fences)
 {
     const cc__box box = box_at(0, 8);
@@ -282,21 +371,21 @@ typedef struct wait_case {
  * a new stream by now.
  */
 static const wait_case wait_cases[] = {
-    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_DEFAULT, 0}, false},
-    {CC_STREAM_DEFAULT, 0, {0, LEGACY, 0}, false},
-    {LEGACY, 0, {0, CC_STREAM_DEFAULT, 0}, false},
-    {CC_STREAM_DEFAULT, 0, {1, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_PER_THREAD, 0}, true},
-    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_PER_THREAD, 0}, true},
-    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {0, OWN, 7}, true},
-    {CC_STREAM_DEFAULT, 0, {1, OWN, 7}, true},
-    {OWN, 0, {0, OWN, 0}, true},
-    {OWN, 7, {0, OWN, 7}, false},
-    {OWN, 7, {0, OWN, 8}, true},
-    {OWN, 7, {1, OWN, 7}, true},
-    {OWN, 7, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0}, true},
-    {CC_STREAM_DEFAULT, 0, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0}, true},
+    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_DEFAULT, 0, false}, false},
+    {CC_STREAM_DEFAULT, 0, {0, LEGACY, 0, false}, false},
+    {LEGACY, 0, {0, CC_STREAM_DEFAULT, 0, false}, false},
+    {CC_STREAM_DEFAULT, 0, {1, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {0, CC_STREAM_PER_THREAD, 0, false}, true},
+    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_PER_THREAD, 0, false}, true},
+    {CC_STREAM_PER_THREAD, 0, {0, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {0, OWN, 7, false}, true},
+    {CC_STREAM_DEFAULT, 0, {1, OWN, 7, false}, true},
+    {OWN, 0, {0, OWN, 0, false}, true},
+    {OWN, 7, {0, OWN, 7, false}, false},
+    {OWN, 7, {0, OWN, 8, false}, true},
+    {OWN, 7, {1, OWN, 7, false}, true},
+    {OWN, 7, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0, false}, true},
+    {CC_STREAM_DEFAULT, 0, {CC_PLACE_HOST, CC_STREAM_DEFAULT, 0, false}, true},
 };
 
 START_TEST(streams_wait_for_what_is_not_in_order_anyway)
@@ -435,6 +524,58 @@ START_TEST(random_uses_wait_for_enough)
 }
 END_TEST
 
+START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
+{
+    cc__fence *standing = NULL;
+    const cc__box all = {{0, 0, 0, 0}, {4, 1, 1, 1}};
+    const cc__waiter anybody = cc__waiter_of_library(0);
+    cc__waiter borrower = anybody;
+    ck_assert_int_eq(cc__fence_create_standing(backend, 0, stream, 7, true, &standing), CC_OK);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &all, CC__USE_WRITE_PARTS, standing);
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_READ, &anybody));
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_READ, &cc__waiter_host));
+    borrower.stream = stream;
+    borrower.stream_id = 7;
+    ck_assert(cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+    borrower.stream_id = 8;
+    ck_assert(!cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+    borrower.skips_standing = true;
+    ck_assert(cc__timeline_is_quiet(&timeline, &all, CC__USE_WRITE, &borrower));
+
+    cc__fence *moments[2] = {NULL, NULL};
+    for (int32_t i = 0; i < 2; ++i) {
+        cc__fences fences = {0};
+        ck_assert_int_eq(cc__timeline_collect(&timeline, &all, CC__USE_READ, &anybody, &fences), CC_OK);
+        ck_assert_int_eq(cc__timeline_collect(&timeline, &all, CC__USE_READ, &anybody, &fences), CC_OK);
+        ck_assert_int_eq(fences.count, 1);
+        ck_assert_ptr_ne(fences.entries[0], standing);
+        ck_assert_ptr_nonnull(fences.entries[0]->event);
+        moments[i] = cc__fence_retain(fences.entries[0]);
+        cc__fences_destroy(&fences);
+    }
+    ck_assert_ptr_ne(moments[0], moments[1]);
+    cc__fence_release(moments[0]);
+    cc__fence_release(moments[1]);
+
+    /* A write of everything by somebody who has waited does not end it; its own end does. */
+    cc__fence *later = NULL;
+    ck_assert_int_eq(cc__fence_create(backend, 0, &later), CC_OK);
+    ck_assert_int_eq(cc__fence_record(later, stream, 7), CC_OK);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &all, CC__USE_WRITE, later);
+    ck_assert_int_eq(timeline.count, 2);
+    cc__fence_release(later);
+    cc__fence_end_standing(standing, false, NULL);
+    ck_assert(standing->is_device_wide);
+    cc__timeline_settle_standing(&timeline, standing);
+    ck_assert(cc__timeline_has_device_wide(&timeline));
+    standing->is_complete = true;
+    ck_assert(!cc__timeline_has_device_wide(&timeline));
+    cc__fence_release(standing);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timeline");
@@ -449,6 +590,11 @@ int main(void)
     tcase_add_test(tcase, a_long_list_is_cleared_of_what_is_done);
     tcase_add_test(tcase, what_cannot_be_asked_stays);
     tcase_add_test(tcase, a_reserved_place_stays_reserved);
+    tcase_add_test(tcase, a_fence_is_used_again);
+    tcase_add_test(tcase, a_fence_that_somebody_has_is_not_used_again);
+    tcase_add_test(tcase, a_fence_of_another_device_is_not_used_again);
+    tcase_add_test(tcase, a_fence_without_event_is_not_used_again);
+    tcase_add_test(tcase, one_fence_for_use_after_use);
     tcase_add_test(tcase, no_memory_for_fences);
     tcase_add_test(tcase, a_stream_is_made_to_wait);
     tcase_add_test(tcase, the_default_stream_is_marked_late);
@@ -456,6 +602,7 @@ int main(void)
                         sizeof wait_cases / sizeof wait_cases[0]);
     tcase_add_test(tcase, synchronizing_waits_until_all_is_done);
     tcase_add_loop_test(tcase, random_uses_wait_for_enough, 0, 20);
+    tcase_add_test(tcase, a_standing_fence_is_a_new_moment_for_each_who_waits);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
