@@ -29,14 +29,15 @@
 #define FAULT_STEP 1
 #endif
 
-#define WIDTH 32
+/* Large enough to be page-locked as a whole. */
+#define WIDTH 256
 #define SLICES 20
 #define BYTES ((size_t)WIDTH * WIDTH * SLICES)
 #define SLICE ((size_t)WIDTH * WIDTH)
 
 /* Where the pixels are. */
 enum {
-    OWN,     /* the library's memory, and the device's slices of the input to be brought down first */
+    OWN,     /* the library's memory, page-locked, and the device's slices of the input to be brought down first */
     WRAPPED, /* pageable memory of the caller's on both sides */
     IMAGED,  /* the function works with images */
     KINDS

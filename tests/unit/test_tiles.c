@@ -5,6 +5,7 @@
 #include "support/fixture.h"
 #include "support/tile_fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t valid_at(cc_image *image, cc_place place)
@@ -237,6 +238,99 @@ START_TEST(what_is_newest_on_a_device_is_used)
 }
 END_TEST
 
+/* Large enough to be page-locked: then all copies are late. */
+#define LOCKED_WIDTH 256
+#define LOCKED_SLICES 20
+#define LOCKED_BYTES ((size_t)LOCKED_WIDTH * LOCKED_WIDTH * LOCKED_SLICES)
+
+static void make_locked_images(unsigned char *out_bytes)
+{
+    const int64_t size[4] = {LOCKED_WIDTH, LOCKED_WIDTH, LOCKED_SLICES, 1};
+    cc_image_release(input);
+    cc_image_release(output);
+    input = image_of(CC_PIXEL_UINT8, 1, 3, size);
+    output = image_of(CC_PIXEL_UINT8, 1, 3, size);
+    tile_work_number(output, 8, out_bytes);
+    tile_work_number(input, 3, out_bytes);
+    for (int32_t i = 0; fixture_device_count() > 0 && i < 2; ++i) {
+        cc_place_state state = CC_PLACE_STATE_INIT;
+        cc_image *image = i == 0 ? input : output;
+        fixture_ok(cc_image_prefetch(image, NULL, cc_image_get_device(image)));
+        fixture_ok(cc_image_get_place_state(image, CC_PLACE_HOST, &state));
+        ck_assert_uint_ge(state.locked_bytes, LOCKED_BYTES);
+    }
+}
+
+START_TEST(page_locked_memory_on_both_sides)
+{
+    unsigned char *in_bytes = malloc(LOCKED_BYTES), *out_bytes = malloc(LOCKED_BYTES);
+    for (int32_t buffers = 1; buffers < 6; ++buffers) {
+        cc__tiles_without_thread = buffers == 5;
+        make_locked_images(in_bytes);
+        tile_work work = tile_work_of(input, output);
+        work.shift[2] = 1;
+        work.shift[1] = -3;
+        const cc_tiles_input in = tile_work_input(&work, input);
+        cc_tiles_params params = params_of(&work, &in, (size_t)800 << 10);
+        params.buffer_count = buffers % 5;
+        fixture_ok(cc_tiles_run(&params));
+        ck_assert_int_ge(work.tile_count, 4);
+        tile_work_expect(&work, in_bytes, out_bytes);
+        expect_pixels(output, out_bytes);
+
+        int64_t calls = 0;
+        const cc_tiles_input same = {.struct_size = sizeof same, .image = input};
+        params.inputs = &same;
+        params.output = input;
+        params.function = in_place_function;
+        params.progress = NULL;
+        params.user_data = &calls;
+        fixture_ok(cc_tiles_run(&params));
+        ck_assert_int_gt(calls, 1);
+        for (size_t i = 0; i < LOCKED_BYTES; ++i)
+            in_bytes[i] = (unsigned char)(in_bytes[i] + 2);
+        expect_pixels(input, in_bytes);
+    }
+    free(in_bytes);
+    free(out_bytes);
+}
+END_TEST
+
+/* Copies that others have queued from and to the same memory come first. */
+START_TEST(late_copies_of_others_come_first)
+{
+    unsigned char *in_bytes = malloc(LOCKED_BYTES);
+    cc_tiles_params params = CC_TILES_PARAMS_INIT;
+    params.limit_bytes = (size_t)800 << 10;
+    if (fixture_device_count() > 0) {
+        make_locked_images(in_bytes);
+        const int32_t device = cc_image_get_device(input);
+        const cc_stream stream = fixture_stream_create(device);
+        void *pixels = NULL;
+        /* The input is late on its way to the host, and the output's old pixels are on their way from there. */
+        fixture_ok(cc_image_map_device(input, NULL, CC_ACCESS_WRITE, stream, &pixels));
+        for (size_t i = 0; i < LOCKED_BYTES; ++i)
+            in_bytes[i] = (unsigned char)(i % 201);
+        fixture_device_write(device, stream, pixels, in_bytes, LOCKED_BYTES);
+        fixture_ok(cc_image_unmap_device(input, pixels, stream));
+        fixture_ok(cc_image_prefetch(input, NULL, CC_PLACE_HOST));
+        unsigned char *old_bytes = malloc(LOCKED_BYTES), *found = malloc(LOCKED_BYTES);
+        tile_work_number(output, 77, old_bytes);
+        fixture_ok(cc_image_map_device(output, NULL, CC_ACCESS_READ, stream, &pixels));
+        fixture_device_read(device, stream, found, pixels, LOCKED_BYTES);
+        fixture_ok(cc_image_unmap_device(output, pixels, stream));
+        fixture_ok(cc_tiles_rescale(input, 1, 0, output, &params));
+        fixture_ok(cc_stream_synchronize(device, stream));
+        ck_assert_mem_eq(found, old_bytes, LOCKED_BYTES);
+        expect_pixels(output, in_bytes);
+        free(old_bytes);
+        free(found);
+        fixture_stream_destroy(device, stream);
+    }
+    free(in_bytes);
+}
+END_TEST
+
 START_TEST(an_input_that_is_only_a_value)
 {
     const unsigned char value = 77;
@@ -316,6 +410,8 @@ int main(void)
     tcase_add_test(cases, rescaling_gives_the_same_bits);
     tcase_add_test(cases, each_pixel_moves_once_each_way);
     tcase_add_test(cases, what_is_newest_on_a_device_is_used);
+    tcase_add_test(cases, page_locked_memory_on_both_sides);
+    tcase_add_test(cases, late_copies_of_others_come_first);
     tcase_add_test(cases, an_input_that_is_only_a_value);
     tcase_add_test(cases, the_limit_is_kept);
     tcase_add_test(cases, images_that_are_in_use_leave_less);
