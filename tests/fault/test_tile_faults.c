@@ -145,14 +145,16 @@ static cc_status run(int kind, tile_work *work)
 }
 
 /* Tiles that have been told of are new. The next may be anything, if it was begun; one that was not is old. */
-static void check(const tile_work *work, const char *when)
+static void check(int kind, const tile_work *work, const char *when)
 {
     read_pixels(input, after);
     ck_assert_msg(memcmp(after, numbered, BYTES) == 0, "%s: the input has changed", when);
     read_pixels(output, after);
     const size_t slices = work->tile_count == 0 ? 0 : SLICES / (size_t)work->tile_count;
     const size_t told = (size_t)work->told * slices * SLICE;
-    const size_t begun = (size_t)work->calls * slices * SLICE;
+    /* What the device has of the old pixels is not lost. */
+    const bool has_copy = kind == OWN && fixture_device_count() > 0;
+    const size_t begun = has_copy ? told : (size_t)work->calls * slices * SLICE;
     ck_assert_msg(memcmp(after, numbered, told) == 0, "%s: a tile that was done is not new", when);
     ck_assert_msg(memcmp(after + begun, before + begun, BYTES - begun) == 0, "%s: a tile that was not begun is new",
                   when);
@@ -173,14 +175,14 @@ static int64_t run_with_fault(int kind, int64_t nth, bool for_ever)
     ck_assert_msg(!for_ever || status != CC_OK || nth > count || kind == IMAGED, "%s: all is well", when);
     if (for_ever && fixture_device_count() > 0)
         cc__transfer_streams_synchronize(fixture_inner, 0);
-    check(&work, when);
+    check(kind, &work, when);
     if (status != CC_OK) {
         status = run(kind, &work);
         ck_assert_msg(status == CC_OK, "%s, again: %s (%s)", when, cc_status_name(status), cc_last_error_message());
     }
     ck_assert_int_eq(work.told, work.tile_count);
     ck_assert_int_gt(work.tile_count, 4);
-    check(&work, when);
+    check(kind, &work, when);
     end();
     return count;
 }
@@ -203,6 +205,30 @@ START_TEST(each_fault_and_all_after_it)
 }
 END_TEST
 
+/* Nothing of a run that has failed uses the images' memory. */
+START_TEST(images_go_at_once_after_a_fault)
+{
+    const bool for_ever = _i >= KINDS;
+    tile_work work;
+    cc_status status = CC_ERROR_DEVICE;
+    if (fixture_device_count() == 0)
+        return;
+    cc_host_set_pool_limit(0);
+    for (int64_t nth = 1; status != CC_OK; nth += FAULT_STEP) {
+        begin(_i % KINDS);
+        fault_sequence_start(nth, for_ever);
+        status = run(_i % KINDS, &work);
+        (void)fault_sequence_stop();
+        end();
+        memset(memory[0], 0, BYTES);
+        cc__transfer_streams_synchronize(fixture_inner, 0);
+        cc_image *other = fixture_image(CC_PIXEL_UINT8, 1, 1, 1, 1, 1);
+        fixture_ok(cc_image_prefetch(other, NULL, 0));
+        cc_image_release(other);
+    }
+}
+END_TEST
+
 /* With the second thread the order is another each time; no leak, no wrong pixel. */
 START_TEST(faults_with_two_threads)
 {
@@ -216,9 +242,9 @@ START_TEST(faults_with_two_threads)
         const cc_status status = run(_i, &work);
         faulty_backend_clear_rules(fixture_backend);
         ck_assert(status == CC_OK || status == CC_ERROR_DEVICE);
-        check(&work, "two threads");
+        check(_i, &work, "two threads");
         fixture_ok(run(_i, &work));
-        check(&work, "two threads, again");
+        check(_i, &work, "two threads, again");
         end();
     }
 }
@@ -232,6 +258,7 @@ int main(void)
     tcase_set_timeout(cases, 2 * HANGS_AFTER_SECONDS);
     tcase_add_loop_test(cases, each_fault, 0, KINDS);
     tcase_add_loop_test(cases, each_fault_and_all_after_it, 0, KINDS);
+    tcase_add_loop_test(cases, images_go_at_once_after_a_fault, 0, 2 * KINDS);
     tcase_add_loop_test(cases, faults_with_two_threads, 0, KINDS);
     suite_add_tcase(suite, cases);
     return fixture_run(suite);
