@@ -36,6 +36,7 @@ static void set_image(cc__tiles_image *to, cc_image *image)
 {
     to->image = image;
     to->manager = image->manager;
+    to->dimension = image->dimension;
     to->region = image->region;
     to->box = image->box;
     to->pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
@@ -89,8 +90,9 @@ static cc_status map_by_callback(void *context, const cc__box *output, int64_t o
     if (status != CC_OK)
         return status;
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
-        const bool is_used = axis < input->image->dimension;
-        const int64_t first = is_used ? difference(needed.index[axis], input->image->region.index[axis]) : 0;
+        const bool is_used = axis < run->sources[self->input].dimension;
+        const int64_t start = run->sources[self->input].region.index[axis];
+        const int64_t first = is_used ? difference(needed.index[axis], start) : 0;
         const int64_t size = is_used ? needed.size[axis] : 1;
         if (size < 0)
             return cc__fail(CC_ERROR_INVALID_ARGUMENT,
@@ -115,7 +117,7 @@ static cc_status set_map(cc__tiles_run *run, int32_t number)
         return CC_OK;
     }
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
-        const bool is_used = axis < input->image->dimension;
+        const bool is_used = axis < run->sources[number].dimension;
         source->numerator[axis] = is_used && input->scale_numerator[axis] != 0 ? input->scale_numerator[axis] : 1;
         source->denominator[axis] = is_used && input->scale_denominator[axis] != 0 ? input->scale_denominator[axis] : 1;
         source->halo_before[axis] = is_used ? input->halo_before[axis] : 0;
@@ -354,7 +356,7 @@ cc_status cc__tiles_fail_cancelled(const cc__tiles_run *run)
 
 cc_status cc_tiles_run(const cc_tiles_params *params)
 {
-    cc_tiles_params known;
+    cc_tiles_params known = CC_TILES_PARAMS_INIT;
     const cc_status status = cc__tiles_read_params("cc_tiles_run", params, &known);
     return status == CC_OK ? cc__tiles_execute("cc_tiles_run", &known, known.user_data) : status;
 }

@@ -14,6 +14,7 @@
 typedef struct cc__tiles_image {
     cc_image *image;
     cc__data_manager *manager;
+    int32_t dimension;
     cc_region region;
     cc__box box; /* of the data manager's pixels */
     int64_t pixel_bytes;

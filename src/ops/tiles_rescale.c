@@ -41,7 +41,7 @@ cc_status cc_tiles_rescale(cc_image *input, double scale, double shift, cc_image
     static const char *const function = "cc_tiles_rescale";
     const cc_tiles_params defaults = CC_TILES_PARAMS_INIT;
     cc_tiles_input source = CC_TILES_INPUT_INIT;
-    cc_tiles_params known;
+    cc_tiles_params known = CC_TILES_PARAMS_INIT;
     rescale self = {scale, shift, input, output};
     if (input == NULL || output == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
