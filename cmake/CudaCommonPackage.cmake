@@ -72,3 +72,14 @@ if(CUDACOMMON_INSTALL)
     configure_file(cmake/cudacommon.pc.in "${PROJECT_BINARY_DIR}/cudacommon.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/cudacommon.pc" DESTINATION "${pkgconfig_dir}")
 endif()
+
+# Python's wheel holds the library alone, beside the modules that load it: see python/pyproject.toml.
+if(SKBUILD)
+    install(
+        PROGRAMS "$<TARGET_FILE:cudacommon>"
+        DESTINATION .
+        RENAME "$<TARGET_SONAME_FILE_NAME:cudacommon>"
+        COMPONENT python
+        EXCLUDE_FROM_ALL
+    )
+endif()

@@ -16,6 +16,7 @@
 #include <cudacommon/operations.h>
 #include <cudacommon/pixel.h>
 #include <cudacommon/region.h>
+#include <cudacommon/release_queue.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/tiles.h>

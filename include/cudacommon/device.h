@@ -36,6 +36,13 @@ CC_API int32_t cc_device_count(void);
 CC_API const char *cc_device_backend_name(void);
 
 /**
+ * Which device is current on the calling thread: where an image with CC_DEVICE_CURRENT would go. Creates no context.
+ * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL; CC_ERROR_NO_DEVICE; CC_ERROR_FORKED; CC_ERROR_DEVICE.
+ * Thread safety: any thread. Blocks while the driver initialises. Since 2.0.
+ */
+CC_API cc_status cc_device_get_current(int32_t *out_device);
+
+/**
  * Waits until everything queued on a stream of a device is done.
  * device: 0 to cc_device_count() - 1. stream: a stream of that device, or one of the default streams.
  * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_CAPTURE when

@@ -79,7 +79,7 @@ cc_status cc__cuda_synchronize(cc__backend *self, int32_t device)
     if (status != CC_OK)
         return status;
     bool capturing = false;
-    status = ask_capturing(device, NULL, &capturing);
+    status = cc__cuda_ask_capturing(device, NULL, &capturing);
     if (status == CC_OK && capturing)
         status = cc__fail(CC_ERROR_CAPTURE, "a stream of device %d is being captured, expected none", (int)device);
     if (status == CC_OK)

@@ -214,6 +214,8 @@ static cc_status queue_wait(cc__emulated *emulated, int32_t device, cc_stream ha
 {
     cc__stream *stream = NULL;
     cc_status status = cc__emulated_find_open_stream(emulated, "stream_wait", device, handle, &stream);
+    if (status == CC_OK)
+        status = cc__emulated_check_not_lost(emulated, "stream_wait", event->device);
     if (status != CC_OK || !event->latest || event->latest->done)
         return status;
     cc__task *task = cc__emulated_create_task(CC__TASK_WAIT, false);

@@ -62,6 +62,14 @@ static cc_status find_block_of_device(cc__emulated *emulated, const char *operat
     return status;
 }
 
+/* Of two devices, the other one may be lost. */
+static cc_status check_side_not_lost(cc__emulated *emulated, const cc__block *block)
+{
+    if (!block || block->device == CC_PLACE_HOST)
+        return CC_OK;
+    return cc__emulated_check_not_lost(emulated, "copy", block->device);
+}
+
 static cc_status queue_copy(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__copy *work)
 {
     cc__stream *stream = NULL;
@@ -78,6 +86,11 @@ static cc_status queue_copy(cc__emulated *emulated, int32_t device, cc_stream ha
         return CC__EMULATED_REFUSE(CC__NATIVE_INVALID_VALUE,
                                    "copy: destination = %p and source = %p, one must be device memory",
                                    (void *)work->destination.data, (void *)work->source.data);
+    status = check_side_not_lost(emulated, to);
+    if (status == CC_OK)
+        status = check_side_not_lost(emulated, from);
+    if (status != CC_OK)
+        return status;
 
     const bool is_late = to && from;
     cc__task *task = cc__emulated_create_task(CC__TASK_COPY, !is_late);

@@ -40,16 +40,6 @@ bool cc__box_intersect(const cc__box *a, const cc__box *b, cc__box *out)
     return true;
 }
 
-cc__box cc__box_bounding(const cc__box *a, const cc__box *b)
-{
-    cc__box bounding;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
-        bounding.start[axis] = smaller(a->start[axis], b->start[axis]);
-        bounding.size[axis] = larger(end_of(a, axis), end_of(b, axis)) - bounding.start[axis];
-    }
-    return bounding;
-}
-
 int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pieces[CC__BOX_MAX_PIECES])
 {
     if (cc__box_is_empty(box))

@@ -16,8 +16,7 @@ typedef struct cc__box {
 
 cc__box cc__box_of_size(const int64_t size[CC_MAX_DIMENSION]); /* at the start of the buffer */
 bool cc__box_intersect(const cc__box *a, const cc__box *b,
-                       cc__box *out);                         /* false, out untouched, when they share nothing */
-cc__box cc__box_bounding(const cc__box *a, const cc__box *b); /* the smallest that holds both, neither empty */
+                       cc__box *out); /* false, out untouched, when they share nothing */
 
 /* What is left of `box` without `hole`, as disjoint boxes with rows as long as possible. Returns how many. */
 int32_t cc__box_subtract(const cc__box *box, const cc__box *hole, cc__box out_pieces[CC__BOX_MAX_PIECES]);
@@ -35,6 +34,19 @@ static inline int64_t cc__box_pixels(const cc__box *box)
 {
     /* First, because the other axes of an empty box may be long enough to overflow. */
     return cc__box_is_empty(box) ? 0 : box->size[0] * box->size[1] * box->size[2] * box->size[3];
+}
+
+/* The smallest that holds both, neither empty. */
+static inline cc__box cc__box_bounding(const cc__box *a, const cc__box *b)
+{
+    cc__box bounding;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+        const int64_t end_a = a->start[axis] + a->size[axis];
+        const int64_t end_b = b->start[axis] + b->size[axis];
+        bounding.start[axis] = a->start[axis] < b->start[axis] ? a->start[axis] : b->start[axis];
+        bounding.size[axis] = (end_a > end_b ? end_a : end_b) - bounding.start[axis];
+    }
+    return bounding;
 }
 
 static inline bool cc__box_equal(const cc__box *a, const cc__box *b)

@@ -47,20 +47,19 @@ cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_reque
                                bool *out_is_gone)
 {
     cc__mapping *mapping = NULL;
-    cc__validity next = {0};
     bool changes = false;
     cc__lock_take(&manager->lock);
     cc_status status = cc__lending_begin(manager, request, &mapping);
     if (status != CC_OK)
         goto unlock;
     if (request->access != CC_ACCESS_READ)
-        status = cc__lending_prepare_write(manager, mapping, &next, &changes);
+        status = cc__lending_prepare_write(manager, mapping, &changes);
     if (status != CC_OK) {
         cc__lending_cancel(manager, mapping);
         goto unlock;
     }
     if (changes) {
-        cc__validity_install(&manager->validity, &next);
+        cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
     if (request->access == CC_ACCESS_READ && manager->mappings.count > 1)

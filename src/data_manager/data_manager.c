@@ -20,11 +20,7 @@ static cc_status create(const cc__layout *layout, cc__sources sources, cc__data_
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__data_manager_create: no memory for the handle");
     manager->layout = *layout;
     manager->whole = cc__box_of_size(layout->size);
-    const cc_status status = cc__validity_init(&manager->validity, &manager->whole, sources);
-    if (status != CC_OK) {
-        cc__free(manager);
-        return status;
-    }
+    cc__validity_init(&manager->validity, &manager->whole, sources);
     atomic_init(&manager->references, 1);
     manager->constant_is_zero = true;
     manager->id = atomic_fetch_add(&next_generation_range, 1);
@@ -209,6 +205,7 @@ void cc__data_manager_destroy(cc__data_manager *manager)
     cc__allocator_release(manager->device_allocator);
     cc__free(manager->devices);
     cc__free(manager->claims);
+    cc__free(manager->spare_works);
     cc__mappings_destroy(&manager->mappings);
     cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);
@@ -290,24 +287,46 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
     return state;
 }
 
-int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
-                                     cc__box *out_boxes)
+typedef struct box_array {
+    cc__box *boxes;
+    int32_t count;
+    int32_t capacity;
+} box_array;
+
+static cc_status add_box(void *context, const cc__box *box)
 {
-    int32_t count = 0;
+    box_array *array = context;
+    if (array->count < array->capacity)
+        array->boxes[array->count] = *box;
+    ++array->count;
+    return CC_OK;
+}
+
+cc_status cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
+                                       cc__box *out_boxes, int32_t *out_count)
+{
+    const cc__validity *validity = &manager->validity;
+    box_array array = {.boxes = out_boxes, .capacity = capacity};
+    cc__cells_walk walk;
+    cc_status status = CC_OK;
+    *out_count = 0;
+    if (place >= CC__MAX_DEVICES)
+        return CC_OK;
     cc__lock_take(&manager->lock);
     if (manager->loans != NULL)
         cc__loans_forget_copies(manager);
-    for (int32_t i = 0; i < manager->validity.count && place < CC__MAX_DEVICES; ++i) {
-        const cc__cell *cell = &manager->validity.cells[i];
+    cc__cells_begin(&walk, &validity->cells, box, 0);
+    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
         cc__box inside;
-        if ((cell->sources & CC__SOURCE(place)) == 0 || !cc__box_intersect(&cell->box, box, &inside))
-            continue;
-        if (count < capacity)
-            out_boxes[count] = inside;
-        ++count;
+        if ((cell->sources & CC__SOURCE(place)) != 0 && cc__box_intersect(&cell->box, box, &inside))
+            (void)add_box(&array, &inside);
     }
+    if ((validity->rest & CC__SOURCE(place)) != 0)
+        status = cc__validity_rest_parts(validity, box, add_box, &array);
     cc__lock_let_go(&manager->lock);
-    return count;
+    *out_count = array.count;
+    return status;
 }
 
 bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place)

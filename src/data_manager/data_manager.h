@@ -135,9 +135,9 @@ void cc__data_manager_get_label(cc__data_manager *manager, char out_label[CC_LAB
 void cc__data_manager_survey(cc__data_manager *manager, const cc__owner *owner, cc_live_image *out_image);
 /* memory_bytes, locked_bytes, mapping_count, loan_count, and of the box valid_pixels and constant_pixels. */
 cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place place, const cc__box *box);
-/* The parts of the box that are valid at the place; at most `capacity` are written. Returns how many there are. */
-int32_t cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
-                                     cc__box *out_boxes);
+/* The parts of the box that are valid at the place; at most `capacity` are written. OUT_OF_HOST_MEMORY. */
+cc_status cc__data_manager_valid_boxes(cc__data_manager *manager, cc_place place, const cc__box *box, int32_t capacity,
+                                       cc__box *out_boxes, int32_t *out_count);
 bool cc__data_manager_has_memory(cc__data_manager *manager, cc_place place);
 bool cc__data_manager_has_device_memory(cc__data_manager *manager); /* on any */
 

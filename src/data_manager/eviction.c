@@ -130,10 +130,7 @@ unlock:
 
 static bool is_only_place_of_some(const cc__data_manager *manager, cc_place place)
 {
-    for (int32_t i = 0; i < manager->validity.count; ++i)
-        if (manager->validity.cells[i].sources == CC__SOURCE(place))
-            return true;
-    return false;
+    return cc__validity_has_exactly(&manager->validity, CC__SOURCE(place));
 }
 
 /*

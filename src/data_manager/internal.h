@@ -41,6 +41,8 @@ struct cc__data_manager {
     cc__claim *claims;
     int32_t claim_count;
     int32_t claim_capacity;
+    cc__copy *spare_works; /* of the last transfer of several boxes, for the next */
+    int32_t spare_work_capacity;
     cc__backend *backend; /* NULL until a device is used */
     cc__site host;
     cc__site *devices;               /* backend->device_count of them */

@@ -54,8 +54,7 @@ static bool may_forget(const cc__data_manager *manager, cc_place place)
  */
 static void tidy(cc__data_manager *manager, const char *function, cc_place place)
 {
-    cc__sources everywhere = ~(cc__sources)0;
-    cc__validity next = {0};
+    cc__sources lent_places = 0;
     cc__error_state before;
     if (!may_forget(manager, place))
         return;
@@ -65,14 +64,11 @@ static void tidy(cc__data_manager *manager, const char *function, cc_place place
     cc__error_save(&before);
     const cc_status status = cc__data_manager_bring(manager, function, &manager->whole, place, true,
                                                     CC__PLAN_STALE_OR_ZERO, place == CC_PLACE_HOST);
-    for (int32_t i = 0; i < manager->validity.count; ++i)
-        everywhere &= manager->validity.cells[i].sources;
     for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
-        everywhere |= CC__SOURCE(lent->place);
+        lent_places |= CC__SOURCE(lent->place);
     /* Others may have come in meanwhile. */
-    if (status == CC_OK && may_forget(manager, place) &&
-        cc__validity_prepare(&manager->validity, &manager->whole, everywhere, 0, &next) == CC_OK)
-        cc__validity_install(&manager->validity, &next);
+    if (status == CC_OK && may_forget(manager, place))
+        cc__validity_drop(&manager->validity, ~(cc__validity_everywhere(&manager->validity) | lent_places));
     cc__error_restore(&before);
     cc__mappings_remove(&manager->mappings, mapping);
 }
@@ -231,7 +227,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         cc__timeline_ask(&cc__data_manager_site(manager, request->place)->timeline, &request->box, use, &waiter);
         ready = is_ready(manager, request, use, &waiter);
     }
-    if (manager->validity.count > cc__cells_before_tidying) {
+    if (manager->validity.cells.count > cc__cells_before_tidying) {
         tidy(manager, request->function, request->place);
         /* That may have let another thread in. */
         ready = false;
@@ -383,10 +379,9 @@ void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping)
     cc__mappings_remove(&manager->mappings, mapping);
 }
 
-cc_status cc__lending_prepare_write(cc__data_manager *manager, const cc__mapping *mapping, cc__validity *out_next,
-                                    bool *out_changes)
+cc_status cc__lending_prepare_write(cc__data_manager *manager, const cc__mapping *mapping, bool *out_changes)
 {
     const cc__sources written = CC__SOURCE(mapping->place);
     *out_changes = cc__validity_would_change(&manager->validity, &mapping->box, 0, written);
-    return *out_changes ? cc__validity_prepare(&manager->validity, &mapping->box, 0, written, out_next) : CC_OK;
+    return *out_changes ? cc__validity_prepare(&manager->validity, &mapping->box, 0, written) : CC_OK;
 }

@@ -14,9 +14,8 @@ void cc__lending_cancel(cc__data_manager *manager, cc__mapping *mapping);
 /* Ends a mapping whose use is noted, with the further boxes of readers that shared it. */
 void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping);
 
-/* What `validity` becomes by the mapping's write; *out_changes is false when it stays as it is. */
-cc_status cc__lending_prepare_write(cc__data_manager *manager, const cc__mapping *mapping, cc__validity *out_next,
-                                    bool *out_changes);
+/* Prepares what the mapping's write makes of the validity; *out_changes is false when it stays as it is. */
+cc_status cc__lending_prepare_write(cc__data_manager *manager, const cc__mapping *mapping, bool *out_changes);
 
 /* Notes what was queued on a device for others to wait for; takes up the room that the mapping has in the timeline. */
 cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream);

@@ -54,15 +54,35 @@ const cc__lent *cc__lent_find_writer(const cc__lent *list, const cc__box *box, c
     return NULL;
 }
 
-/* A part of the box that the keeper has, and another place too. */
-static bool find_shared(const cc__validity *validity, const cc__box *box, cc__sources kept, cc__box *out_part)
+typedef struct found_part {
+    bool is_found;
+    cc__box box;
+} found_part;
+
+/* One is enough: the status only ends the walk. */
+static cc_status take_first(void *context, const cc__box *part)
 {
-    for (int32_t i = 0; i < validity->count; ++i) {
-        const cc__cell *cell = &validity->cells[i];
-        if ((cell->sources & kept) != 0 && cell->sources != kept && cc__box_intersect(&cell->box, box, out_part))
-            return true;
+    found_part *found = context;
+    found->is_found = true;
+    found->box = *part;
+    return CC_ERROR_BUSY;
+}
+
+/* A part of the box that the keeper has, and another place too. OUT_OF_HOST_MEMORY. */
+static cc_status find_shared(const cc__validity *validity, const cc__box *box, cc__sources kept, found_part *out_part)
+{
+    cc__cells_walk walk;
+    out_part->is_found = false;
+    cc__cells_begin(&walk, &validity->cells, box, 0);
+    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL && !out_part->is_found; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
+        if ((cell->sources & kept) != 0 && cell->sources != kept)
+            out_part->is_found = cc__box_intersect(&cell->box, box, &out_part->box);
     }
-    return false;
+    if (out_part->is_found || (validity->rest & kept) == 0 || validity->rest == kept)
+        return CC_OK;
+    const cc_status status = cc__validity_rest_parts(validity, box, take_first, out_part);
+    return out_part->is_found ? CC_OK : status;
 }
 
 /* Where the keeper has pixels of the box, the other places do not have them any more. */
@@ -70,15 +90,16 @@ static cc_status drop_copies(cc__validity *validity, const cc__box *box, cc_plac
 {
     const cc__sources kept = CC__SOURCE(keeper);
     const bool has_all = cc__validity_has(validity, box, kept);
-    cc__box part;
-    while (find_shared(validity, box, kept, &part)) {
-        cc__validity next = {0};
-        const cc_status status = cc__validity_prepare(validity, has_all ? box : &part, kept, 0, &next);
+    found_part part;
+    cc_status status = find_shared(validity, box, kept, &part);
+    while (status == CC_OK && part.is_found) {
+        status = cc__validity_prepare(validity, has_all ? box : &part.box, kept, 0);
         if (status != CC_OK)
             return status;
-        cc__validity_install(validity, &next);
+        cc__validity_install(validity);
+        status = find_shared(validity, box, kept, &part);
     }
-    return CC_OK;
+    return status;
 }
 
 /* Whoever has the pixels now comes before one who had them: he may have got them from him. */

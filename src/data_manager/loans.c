@@ -80,13 +80,11 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
 /* The pixels are there and in order; from here on the borrower has them. */
 static cc_status hand_over(cc__data_manager *manager, const cc__loan_request *request, cc__lent *lent)
 {
-    cc__validity next = {0};
     if (lent->writes && cc__validity_would_change(&manager->validity, &lent->box, 0, CC__SOURCE(lent->place))) {
-        const cc_status status =
-            cc__validity_prepare(&manager->validity, &lent->box, 0, CC__SOURCE(lent->place), &next);
+        const cc_status status = cc__validity_prepare(&manager->validity, &lent->box, 0, CC__SOURCE(lent->place));
         if (status != CC_OK)
             return status;
-        cc__validity_install(&manager->validity, &next);
+        cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
     if (lent->writes)

@@ -56,18 +56,16 @@ static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping,
 cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
                                   void *context)
 {
-    cc__validity next = {0};
     bool changes = false;
     cc__lock_take(&manager->lock);
     const bool is_lent = manager->loans != NULL;
-    cc_status status = cc__lending_prepare_write(manager, mapping, &next, &changes);
+    cc_status status = cc__lending_prepare_write(manager, mapping, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
         status = work_on_device(manager, mapping, stream, work, context);
     if (status == CC_OK && changes) {
-        cc__validity_install(&manager->validity, &next);
+        cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
-    cc__validity_destroy(&next);
     cc__lock_let_go(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);

@@ -86,13 +86,12 @@ cc_status cc__data_manager_bring_part(cc__data_manager *manager, const cc__mappi
 cc_status cc__data_manager_commit_part(cc__data_manager *manager, const cc__box *box)
 {
     const cc__sources host = CC__SOURCE(CC_PLACE_HOST);
-    cc__validity next = {0};
     cc_status status = CC_OK;
     cc__lock_take(&manager->lock);
     if (cc__validity_would_change(&manager->validity, box, 0, host)) {
-        status = cc__validity_prepare(&manager->validity, box, 0, host, &next);
+        status = cc__validity_prepare(&manager->validity, box, 0, host);
         if (status == CC_OK) {
-            cc__validity_install(&manager->validity, &next);
+            cc__validity_install(&manager->validity);
             cc__eviction_reconsider(manager);
         } else {
             cc__validity_forget(&manager->validity, box, host);

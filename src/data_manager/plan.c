@@ -9,10 +9,14 @@
 /* So many steps are compared each with each; more are sorted. */
 #define STEPS_TO_COMPARE 32
 
+#define FIRST_ALLOCATED_STEPS 64
+
 void cc__plan_init(cc__plan *plan)
 {
     plan->steps = plan->inline_steps;
     plan->count = 0;
+    plan->origins = 0;
+    plan->around = (cc__box){{0}, {0}};
     plan->capacity = CC__PLAN_INLINE_STEPS;
     plan->reads_undefined = false;
     plan->asked_by = NULL;
@@ -40,16 +44,19 @@ static cc_place nearest(cc__sources sources, cc_place place, const cc__plan_topo
     return lowest_device(devices);
 }
 
-static bool same_origin(const cc__step *a, const cc__step *b)
+int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first)
 {
-    return a->kind == b->kind && (a->kind != CC__STEP_COPY || a->source == b->source);
+    int32_t end = plan->origins == 1 ? plan->count : first + 1;
+    while (end < plan->count && cc__steps_have_one_origin(&plan->steps[end], &plan->steps[first]))
+        ++end;
+    return end;
 }
 
 static cc_status add_step(cc__plan *plan, const cc__step *step)
 {
     if (plan->count == plan->capacity) {
         const bool is_inline = plan->steps == plan->inline_steps;
-        const size_t capacity = (size_t)plan->capacity * 2;
+        const size_t capacity = is_inline ? FIRST_ALLOCATED_STEPS : (size_t)plan->capacity * 2;
         cc__step *steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
         if (steps == NULL)
             return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__plan_make: no memory for %zu steps", capacity);
@@ -68,7 +75,8 @@ static void join_last(cc__plan *plan)
 {
     cc__step *last = &plan->steps[plan->count - 1];
     for (int32_t i = 0; i < plan->count - 1; ++i) {
-        if (!same_origin(&plan->steps[i], last) || !cc__box_join(&plan->steps[i].box, &last->box, &plan->steps[i].box))
+        if (!cc__steps_have_one_origin(&plan->steps[i], last) ||
+            !cc__box_join(&plan->steps[i].box, &last->box, &plan->steps[i].box))
             continue;
         --plan->count;
         last = &plan->steps[plan->count - 1];
@@ -130,14 +138,18 @@ static void join_sorted(cc__plan *plan)
         qsort(plan->steps, (size_t)plan->count, sizeof *plan->steps, comparisons[axis]);
         for (int32_t i = 1; i < plan->count; ++i) {
             cc__step *before = &plan->steps[kept];
-            if (!same_origin(before, &plan->steps[i]) || !cc__box_join(&before->box, &plan->steps[i].box, &before->box))
+            if (!cc__steps_have_one_origin(before, &plan->steps[i]) ||
+                !cc__box_join(&before->box, &plan->steps[i].box, &before->box))
                 plan->steps[++kept] = plan->steps[i];
         }
         plan->count = kept + 1;
     }
 }
 
-/* Steps of one origin that together are a box become that box, also where no two of them could be joined. */
+/*
+ * Brings steps of one origin next to each other. Those that together are a box become that box, also where no two of
+ * them could be joined.
+ */
 static void join_boxes(cc__plan *plan)
 {
     for (int32_t first = 0; first < plan->count; ++first) {
@@ -145,15 +157,18 @@ static void join_boxes(cc__plan *plan)
         int64_t pixels = cc__box_pixels(&around);
         int32_t end = first + 1;
         for (int32_t i = end; i < plan->count; ++i) {
-            if (!same_origin(&plan->steps[first], &plan->steps[i]))
+            if (!cc__steps_have_one_origin(&plan->steps[first], &plan->steps[i]))
                 continue;
-            const cc__step same = plan->steps[i];
-            plan->steps[i] = plan->steps[end];
-            plan->steps[end] = same;
-            around = cc__box_bounding(&around, &same.box);
-            pixels += cc__box_pixels(&same.box);
+            if (i != end) {
+                const cc__step other = plan->steps[end];
+                plan->steps[end] = plan->steps[i];
+                plan->steps[i] = other;
+            }
+            around = cc__box_bounding(&around, &plan->steps[end].box);
+            pixels += cc__box_pixels(&plan->steps[end].box);
             ++end;
         }
+        plan->around = plan->origins++ == 0 ? around : cc__box_bounding(&plan->around, &around);
         if (pixels == cc__box_pixels(&around)) {
             plan->steps[first].box = around;
             memmove(&plan->steps[first + 1], &plan->steps[end], (size_t)(plan->count - end) * sizeof *plan->steps);
@@ -176,35 +191,113 @@ static bool in_scope(cc__sources sources, cc_place place, cc__plan_scope scope, 
     return false;
 }
 
+/* A plan in the making. */
+typedef struct planner {
+    cc__plan *plan;
+    cc_place place;
+    cc__plan_scope scope;
+    const cc__plan_topology *topology;
+    cc__sources first; /* those that the first step's pixels have */
+    int64_t pixels;    /* of all steps */
+    bool may_join;     /* else all steps are cells of one kind, which would have been joined */
+} planner;
+
+static cc_status plan_part(planner *self, const cc__box *box, cc__sources sources)
+{
+    cc__step step = {.box = *box, .kind = CC__STEP_COPY, .source = CC_PLACE_HOST};
+    if (sources == CC__SOURCE_UNDEFINED) {
+        self->plan->reads_undefined = true;
+        if (self->scope != CC__PLAN_STALE_OR_ZERO)
+            return CC_OK;
+        step.kind = CC__STEP_ZERO;
+    } else if ((sources & CC__SOURCE_CONSTANT) != 0) {
+        step.kind = CC__STEP_CONSTANT;
+    } else {
+        step.source = nearest(sources, self->place, self->topology);
+    }
+    if (self->plan->count == 0) {
+        self->first = sources;
+        self->plan->around = *box;
+    }
+    self->plan->around = cc__box_bounding(&self->plan->around, box);
+    self->pixels += cc__box_pixels(box);
+    self->may_join = self->may_join || sources != self->first;
+    return add_step(self->plan, &step);
+}
+
+static cc_status plan_cells(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+{
+    const cc__sources skip = self->scope == CC__PLAN_ONLY_AT ? 0 : CC__SOURCE(self->place);
+    cc__cells_walk walk;
+    cc_status status = CC_OK;
+    cc__cells_begin(&walk, &validity->cells, box, skip);
+    for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
+        const cc__cell *cell = cc__cells_get(&validity->cells, at);
+        cc__box inside;
+        if (!in_scope(cell->sources, self->place, self->scope, only_at))
+            continue;
+        if (cc__box_contains(box, &cell->box)) {
+            status = plan_part(self, &cell->box, cell->sources);
+        } else if (cc__box_intersect(&cell->box, box, &inside)) {
+            self->may_join = true;
+            status = plan_part(self, &inside, cell->sources);
+        }
+    }
+    return status;
+}
+
+typedef struct rest_planner {
+    planner *self;
+    cc__sources sources;
+} rest_planner;
+
+static cc_status plan_rest_part(void *context, const cc__box *part)
+{
+    const rest_planner *rest = context;
+    return plan_part(rest->self, part, rest->sources);
+}
+
+static cc_status plan_rest(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+{
+    rest_planner rest = {self, validity->rest};
+    if (!in_scope(validity->rest, self->place, self->scope, only_at) || cc__validity_count_rest(validity, box) == 0)
+        return CC_OK;
+    if (validity->rest == CC__SOURCE_UNDEFINED && self->scope != CC__PLAN_STALE_OR_ZERO)
+        return plan_part(self, box, validity->rest);
+    self->may_join = true;
+    return cc__validity_rest_parts(validity, box, plan_rest_part, &rest);
+}
+
+static void join_pairs(cc__plan *plan)
+{
+    const int32_t count = plan->count;
+    plan->count = 0;
+    for (int32_t i = 0; i < count; ++i) {
+        plan->steps[plan->count++] = plan->steps[i];
+        join_last(plan);
+    }
+}
+
 cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_place place, cc__plan_scope scope,
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan)
 {
+    planner self = {.plan = out_plan, .place = place, .scope = scope, .topology = topology};
     cc__plan_init(out_plan);
-    for (int32_t i = 0; i < validity->count; ++i) {
-        const cc__sources sources = validity->cells[i].sources;
-        cc__step step = {.kind = CC__STEP_COPY, .source = CC_PLACE_HOST};
-        if (!in_scope(sources, place, scope, only_at) || !cc__box_intersect(&validity->cells[i].box, box, &step.box))
-            continue;
-        if (sources == CC__SOURCE_UNDEFINED) {
-            out_plan->reads_undefined = true;
-            if (scope != CC__PLAN_STALE_OR_ZERO)
-                continue;
-            step.kind = CC__STEP_ZERO;
-        } else if ((sources & CC__SOURCE_CONSTANT) != 0) {
-            step.kind = CC__STEP_CONSTANT;
-        } else {
-            step.source = nearest(sources, place, topology);
-        }
-        const cc_status status = add_step(out_plan, &step);
-        if (status != CC_OK) {
-            cc__plan_destroy(out_plan);
-            return status;
-        }
-        if (out_plan->count <= STEPS_TO_COMPARE)
-            join_last(out_plan);
+    cc_status status = plan_cells(&self, validity, box, only_at);
+    if (status == CC_OK)
+        status = plan_rest(&self, validity, box, only_at);
+    if (status != CC_OK) {
+        cc__plan_destroy(out_plan);
+        return status;
     }
-    if (out_plan->count > STEPS_TO_COMPARE)
+    if (!self.may_join && self.pixels != cc__box_pixels(&out_plan->around)) {
+        out_plan->origins = out_plan->count > 0;
+        return CC_OK;
+    }
+    if (self.may_join && out_plan->count > STEPS_TO_COMPARE)
         join_sorted(out_plan);
+    else if (self.may_join)
+        join_pairs(out_plan);
     join_boxes(out_plan);
     return CC_OK;
 }

@@ -21,11 +21,18 @@ typedef struct cc__step {
 
 #define CC__PLAN_INLINE_STEPS 4
 
+static inline bool cc__steps_have_one_origin(const cc__step *a, const cc__step *b)
+{
+    return a->kind == b->kind && (a->kind != CC__STEP_COPY || a->source == b->source);
+}
+
 typedef struct cc__plan {
-    cc__step *steps; /* disjoint boxes, as few as joining neighbours gives */
+    cc__step *steps; /* disjoint boxes, as few as joining neighbours gives; those of one origin follow each other */
     int32_t count;
     int32_t capacity;
     cc__step inline_steps[CC__PLAN_INLINE_STEPS];
+    int32_t origins;      /* how many there are */
+    cc__box around;       /* all steps, if there are any */
     bool reads_undefined; /* some of the pixels were never written */
     const char *asked_by; /* the public function that needs it; NULL until its maker says so */
 } cc__plan;
@@ -50,5 +57,8 @@ cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_pla
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan);
 void cc__plan_init(cc__plan *plan);
 void cc__plan_destroy(cc__plan *plan);
+
+/* Where the steps end that have the origin of this one. */
+int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first);
 
 #endif

@@ -304,8 +304,8 @@ cc__waiter cc__waiter_of_library(int32_t device)
     return (cc__waiter){.device = device, .stream = CC_STREAM_PER_THREAD};
 }
 
-/* The box comes last: it is what takes time to look at. */
-static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
+/* Whether it must wait where the boxes overlap. */
+static bool may_wait(const cc__timeline_entry *entry, cc__use use, const cc__waiter *waiter)
 {
     const cc__fence *fence = entry->fence;
     if (fence->is_complete || (fence->is_standing && waiter->skips_standing) ||
@@ -318,7 +318,13 @@ static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__u
         if (is_same_stream)
             return false;
     }
-    return cc__box_overlaps(&entry->box, box);
+    return true;
+}
+
+/* The box comes last: it is what takes time to look at. */
+static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
+{
+    return may_wait(entry, use, waiter) && cc__box_overlaps(&entry->box, box);
 }
 
 bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
@@ -398,8 +404,24 @@ static cc_status add_moment(cc__fences *fences, const cc__fence *standing, bool 
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences)
 {
+    return cc__timeline_collect_boxes(timeline, box, sizeof *box, 1, use, waiter, fences);
+}
+
+static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count)
+{
+    const unsigned char *at = (const unsigned char *)first;
+    for (int32_t i = 0; i < count; ++i, at += stride_bytes)
+        if (cc__box_overlaps((const cc__box *)at, box))
+            return true;
+    return false;
+}
+
+cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
+                                     int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences)
+{
     for (int32_t i = 0; i < timeline->count; ++i) {
-        if (!must_wait(&timeline->entries[i], box, use, waiter))
+        if (!may_wait(&timeline->entries[i], use, waiter) ||
+            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count))
             continue;
         cc__fence *fence = timeline->entries[i].fence;
         const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;

@@ -173,6 +173,9 @@ void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use us
  */
 cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box, cc__use use, const cc__waiter *waiter,
                                cc__fences *fences);
+/* The same for several boxes, each so many bytes after the one before. */
+cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
+                                     int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences);
 void cc__fences_destroy(cc__fences *fences);
 
 /* Lets `stream` of `device` wait for all of them. */

@@ -72,7 +72,7 @@ static cc_status touch(cc__transfer *transfer, int32_t lane, cc_place place, cc_
         if (cc__box_contains(&known->box, box))
             return CC_OK;
         known->box = cc__box_bounding(&known->box, box);
-        if (use == CC__USE_WRITE)
+        if (use != CC__USE_READ)
             known->use = CC__USE_WRITE_PARTS;
         return CC_OK;
     }
@@ -86,30 +86,79 @@ static cc_status touch(cc__transfer *transfer, int32_t lane, cc_place place, cc_
     return CC_OK;
 }
 
-static cc_status prepare_step(cc__transfer *transfer, const cc__step *step)
+static cc__box box_around(const cc__plan *plan, const cc__step *steps, int32_t count)
+{
+    cc__box around = steps[0].box;
+    if (plan->origins == 1)
+        return plan->around;
+    for (int32_t i = 1; i < count; ++i)
+        around = cc__box_bounding(&around, &steps[i].box);
+    return around;
+}
+
+static cc_status collect(const cc__timeline *timeline, const cc__step *steps, int32_t count, cc__use use,
+                         const cc__waiter *waiter, cc__fences *fences)
+{
+    return cc__timeline_collect_boxes(timeline, &steps[0].box, sizeof *steps, count, use, waiter, fences);
+}
+
+/* For steps of one origin. */
+static cc_status prepare_steps(cc__transfer *transfer, const cc__step *steps, int32_t count)
 {
     cc__data_manager *manager = transfer->manager;
     const cc__timeline *here = &cc__data_manager_site(manager, transfer->place)->timeline;
+    const bool copies = steps[0].kind == CC__STEP_COPY;
     cc_status status = CC_OK;
 
-    if (transfer->place == CC_PLACE_HOST && step->kind != CC__STEP_COPY)
-        return cc__timeline_collect(here, &step->box, CC__USE_WRITE, &cc__waiter_host, &transfer->host_waits);
+    if (transfer->place == CC_PLACE_HOST && !copies)
+        return collect(here, steps, count, CC__USE_WRITE, &cc__waiter_host, &transfer->host_waits);
 
-    const int32_t index = lane_of(transfer, transfer->place == CC_PLACE_HOST ? step->source : transfer->place);
+    const int32_t index = lane_of(transfer, transfer->place == CC_PLACE_HOST ? steps[0].source : transfer->place);
     cc__lane *lane = &transfer->lanes[index];
     const cc__waiter waiter = cc__waiter_of_library(lane->device);
-    status = cc__timeline_collect(here, &step->box, CC__USE_WRITE, &waiter, &lane->waits);
+    const cc__box around = box_around(transfer->plan, steps, count);
+    status = collect(here, steps, count, CC__USE_WRITE, &waiter, &lane->waits);
     if (status == CC_OK)
-        status = touch(transfer, index, transfer->place, CC__USE_WRITE, &step->box);
-    if (status == CC_OK && step->kind == CC__STEP_COPY) {
-        const cc__site *there = cc__data_manager_site(manager, step->source);
-        status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &waiter, &lane->waits);
-        if (status == CC_OK && step->source == CC_PLACE_HOST)
-            status = cc__timeline_collect(&there->timeline, &step->box, CC__USE_READ, &waiter, &lane->host_waits);
+        status = touch(transfer, index, transfer->place, count == 1 ? CC__USE_WRITE : CC__USE_WRITE_PARTS, &around);
+    if (status == CC_OK && copies) {
+        const cc__site *there = cc__data_manager_site(manager, steps[0].source);
+        status = collect(&there->timeline, steps, count, CC__USE_READ, &waiter, &lane->waits);
+        if (status == CC_OK && steps[0].source == CC_PLACE_HOST)
+            status = collect(&there->timeline, steps, count, CC__USE_READ, &waiter, &lane->host_waits);
         if (status == CC_OK)
-            status = touch(transfer, index, step->source, CC__USE_READ, &step->box);
+            status = touch(transfer, index, steps[0].source, CC__USE_READ, &around);
     }
     return status;
+}
+
+/* So many are kept for the next transfer. */
+#define MOST_SPARE_WORKS 1024
+
+static void take_works(cc__transfer *transfer, int32_t count)
+{
+    cc__data_manager *manager = transfer->manager;
+    transfer->work_capacity = count;
+    if (manager->spare_works == NULL || manager->spare_work_capacity < count) {
+        transfer->works = cc__allocate((size_t)count * sizeof *transfer->works);
+        return;
+    }
+    transfer->works = manager->spare_works;
+    transfer->work_capacity = manager->spare_work_capacity;
+    manager->spare_works = NULL;
+}
+
+static void give_works(cc__transfer *transfer)
+{
+    cc__data_manager *manager = transfer->manager;
+    if (transfer->works == transfer->inline_works)
+        return;
+    if (transfer->works == NULL || transfer->work_capacity > MOST_SPARE_WORKS) {
+        cc__free(transfer->works);
+        return;
+    }
+    cc__free(manager->spare_works);
+    manager->spare_works = transfer->works;
+    manager->spare_work_capacity = transfer->work_capacity;
 }
 
 static void discard(cc__transfer *transfer)
@@ -127,26 +176,26 @@ static void discard(cc__transfer *transfer)
         cc__free(transfer->lanes);
     if (transfer->touches != transfer->inline_touches)
         cc__free(transfer->touches);
-    if (transfer->works != transfer->inline_works)
-        cc__free(transfer->works);
+    give_works(transfer);
     cc__allocator_release(transfer->allocator);
     unclaim(transfer);
 }
 
-/* Room for the lanes, touches and works of so many steps. */
-static cc_status make_room(cc__transfer *transfer, int32_t step_count)
+/* Room for the works of all steps, and for the lanes and touches of their origins. */
+static cc_status make_room(cc__transfer *transfer, const cc__plan *plan)
 {
-    const size_t count = (size_t)step_count;
+    const size_t origins = (size_t)plan->origins;
     transfer->lanes = transfer->inline_lanes;
     transfer->touches = transfer->inline_touches;
     transfer->works = transfer->inline_works;
-    if (step_count <= CC__TRANSFER_INLINE_STEPS)
-        return CC_OK;
-    transfer->lanes = cc__allocate((count + 1) * sizeof *transfer->lanes);
-    transfer->touches = cc__allocate((count + 1) * 2 * sizeof *transfer->touches);
-    transfer->works = cc__allocate(count * sizeof *transfer->works);
+    if (origins > CC__TRANSFER_INLINE_STEPS) {
+        transfer->lanes = cc__allocate((origins + 1) * sizeof *transfer->lanes);
+        transfer->touches = cc__allocate((origins + 1) * 2 * sizeof *transfer->touches);
+    }
+    if (plan->count > CC__TRANSFER_INLINE_STEPS)
+        take_works(transfer, plan->count);
     if (transfer->lanes == NULL || transfer->touches == NULL || transfer->works == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__transfer_prepare: no memory for %d steps", (int)step_count);
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__transfer_prepare: no memory for %d steps", (int)plan->count);
     return CC_OK;
 }
 
@@ -163,21 +212,21 @@ cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager
     transfer->allocates = transfer->target.pixels == NULL;
     transfer->backend = manager->backend;
 
-    cc__box claimed = transfer->allocates ? manager->whole : plan->steps[0].box;
-    for (int32_t i = 0; i < plan->count; ++i)
-        claimed = cc__box_bounding(&claimed, &plan->steps[i].box);
+    const cc__box claimed = transfer->allocates ? manager->whole : plan->around;
     cc_status status = claim(transfer, &claimed);
     if (status != CC_OK)
         return status;
 
     transfer->allocator =
         cc__allocator_retain(place == CC_PLACE_HOST ? manager->host_allocator : manager->device_allocator);
-    status = make_room(transfer, plan->count);
+    status = make_room(transfer, plan);
     /* Whoever uses new device memory first must come after its allocation, in whatever stream. */
     if (status == CC_OK && transfer->allocates && place != CC_PLACE_HOST)
         status = touch(transfer, lane_of(transfer, place), place, CC__USE_WRITE, &manager->whole);
-    for (int32_t i = 0; status == CC_OK && i < plan->count; ++i)
-        status = prepare_step(transfer, &plan->steps[i]);
+    for (int32_t i = 0, end = 0; status == CC_OK && i < plan->count; i = end) {
+        end = cc__plan_end_of_origin(plan, i);
+        status = prepare_steps(transfer, &plan->steps[i], end - i);
+    }
     for (int32_t i = 0; status == CC_OK && i < transfer->lane_count; ++i)
         status = cc__fence_create(manager->backend, transfer->lanes[i].device, &transfer->lanes[i].done);
     if (status != CC_OK)
@@ -202,19 +251,36 @@ static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_plac
     return &transfer->target;
 }
 
-static cc__copy copy_of(const cc__transfer *transfer, const cc__step *step)
+/* The first byte of a box. */
+static unsigned char *find_box(const cc__place_memory *memory, const cc__box *box)
 {
-    cc__copy work = {.pixel_bytes = transfer->manager->layout.pixel_bytes};
-    work.destination = cc__place_memory_span(&transfer->target, &step->box);
-    work.source = cc__place_memory_span(memory_read(transfer, step->source), &step->box);
-    memcpy(work.size, step->box.size, sizeof work.size);
-    return work;
+    unsigned char *data = memory->pixels;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
+        data += box->start[axis] * memory->stride[axis];
+    return data;
+}
+
+/* The copies that steps of one origin are. */
+static void find_copies(const cc__transfer *transfer, const cc__step *steps, int32_t count, cc__copy *out_works)
+{
+    const cc__place_memory *to = &transfer->target;
+    const cc__place_memory *from = memory_read(transfer, steps[0].source);
+    for (int32_t i = 0; i < count; ++i) {
+        cc__copy *work = &out_works[i];
+        work->pixel_bytes = transfer->manager->layout.pixel_bytes;
+        work->destination.data = find_box(to, &steps[i].box);
+        work->source.data = find_box(from, &steps[i].box);
+        memcpy(work->destination.stride, to->stride, sizeof to->stride);
+        memcpy(work->source.stride, from->stride, sizeof from->stride);
+        memcpy(work->size, steps[i].box.size, sizeof work->size);
+    }
 }
 
 /* Between devices. */
 static cc_status run_copy(cc__transfer *transfer, const cc__lane *lane, const cc__step *step)
 {
-    const cc__copy work = copy_of(transfer, step);
+    cc__copy work;
+    find_copies(transfer, step, 1, &work);
     return transfer->backend->copy(transfer->backend, lane->device, lane->stream, &work);
 }
 
@@ -265,26 +331,37 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
     return CC_OK;
 }
 
+/* Steps of one origin, unless they are copies between the host and the device: those come later, all at once. */
+static cc_status run_steps(cc__transfer *transfer, cc__lane *lane, const cc__step *steps, int32_t count,
+                           int32_t *work_count)
+{
+    const bool copies = steps[0].kind == CC__STEP_COPY;
+    cc_status status = CC_OK;
+    if (transfer->place == CC_PLACE_HOST && (!copies || steps[0].source != lane->device))
+        return CC_OK;
+    if (copies && (transfer->place == CC_PLACE_HOST || steps[0].source == CC_PLACE_HOST)) {
+        find_copies(transfer, steps, count, transfer->works + transfer->work_count + *work_count);
+        *work_count += count;
+        return CC_OK;
+    }
+    lane->started = true;
+    for (int32_t i = 0; status == CC_OK && i < count; ++i)
+        status = copies ? run_copy(transfer, lane, &steps[i]) : run_fill(transfer, lane, &steps[i]);
+    return status;
+}
+
 static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
 {
-    cc__copy *works = transfer->works + transfer->work_count;
+    const cc__plan *plan = transfer->plan;
     int32_t count = 0;
     cc_status status = cc__fences_wait_in_stream(&lane->waits, transfer->backend, lane->device, lane->stream);
-    for (int32_t i = 0; status == CC_OK && i < transfer->plan->count; ++i) {
-        const cc__step *step = &transfer->plan->steps[i];
-        const bool copies = step->kind == CC__STEP_COPY;
-        if (transfer->place == CC_PLACE_HOST && (!copies || step->source != lane->device))
-            continue;
-        if (copies && (transfer->place == CC_PLACE_HOST || step->source == CC_PLACE_HOST)) {
-            works[count++] = copy_of(transfer, step);
-            continue;
-        }
-        lane->started = true;
-        status = copies ? run_copy(transfer, lane, step) : run_fill(transfer, lane, step);
+    for (int32_t i = 0, end = 0; status == CC_OK && i < plan->count; i = end) {
+        end = cc__plan_end_of_origin(plan, i);
+        status = run_steps(transfer, lane, &plan->steps[i], end - i, &count);
     }
-    transfer->work_count += count;
     if (status == CC_OK && count > 0)
-        status = run_movement(transfer, lane, works, count);
+        status = run_movement(transfer, lane, transfer->works + transfer->work_count, count);
+    transfer->work_count += count;
     if (status == CC_OK && !lane->is_settled)
         status = cc__fence_record(lane->done, lane->stream, 0);
     return status;
@@ -376,25 +453,35 @@ static void count(cc__transfer *transfer)
         ++counters->device_allocations;
 }
 
+static cc_status make_box_valid(const cc__transfer *transfer, cc__validity *validity, const cc__box *box)
+{
+    const cc_status status = cc__validity_prepare(validity, box, ~CC__SOURCE_UNDEFINED, CC__SOURCE(transfer->place));
+    if (status == CC_OK)
+        cc__validity_install(validity);
+    return status;
+}
+
 static cc_status make_valid(cc__transfer *transfer)
 {
     cc__validity *validity = &transfer->manager->validity;
-    const int32_t box_count = transfer->box != NULL ? 1 : transfer->plan->count;
-    cc__validity next = {0};
+    const cc__plan *plan = transfer->plan;
+    cc__validity next;
     cc_status status = CC_OK;
 
-    if (transfer->plan->count == 0)
+    if (plan->count == 0)
         return CC_OK;
-    for (int32_t i = 0; status == CC_OK && i < box_count; ++i) {
-        const cc__box *box = transfer->box != NULL ? transfer->box : &transfer->plan->steps[i].box;
-        cc__validity after = {0};
-        status = cc__validity_prepare(i == 0 ? validity : &next, box, ~CC__SOURCE_UNDEFINED,
-                                      CC__SOURCE(transfer->place), &after);
-        if (status == CC_OK)
-            cc__validity_install(&next, &after);
+    if (transfer->box != NULL || plan->count == 1)
+        return make_box_valid(transfer, validity, transfer->box != NULL ? transfer->box : &plan->steps[0].box);
+    status = cc__validity_copy(validity, &next);
+    if (status != CC_OK)
+        return status;
+    for (int32_t i = 0; status == CC_OK && i < plan->count; ++i)
+        status = make_box_valid(transfer, &next, &plan->steps[i].box);
+    if (status == CC_OK) {
+        const cc__validity before = *validity;
+        *validity = next;
+        next = before;
     }
-    if (status == CC_OK)
-        cc__validity_install(validity, &next);
     cc__validity_destroy(&next);
     return status;
 }

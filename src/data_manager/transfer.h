@@ -51,6 +51,7 @@ typedef struct cc__transfer {
     int32_t touch_count;
     cc__copy *works; /* copies that a lane collects, the next after those of the lane before */
     int32_t work_count;
+    int32_t work_capacity;
     cc__tally moved;       /* between the host and devices, by the paths that were taken */
     uint64_t locked_bytes; /* of host memory, that were page-locked for it */
     bool keeps_memory;     /* it has failed, and a lane is stranded */

@@ -35,7 +35,7 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
         *out_noted = true;
         memcpy(manager->constant, value, pixel_bytes);
         manager->constant_is_zero = is_all_zero(manager->constant, pixel_bytes);
-        cc__validity_reset(&manager->validity, &manager->whole, CC__SOURCE_CONSTANT);
+        cc__validity_reset(&manager->validity, CC__SOURCE_CONSTANT);
         cc__eviction_reconsider(manager);
         ++manager->generation;
     }
@@ -80,7 +80,6 @@ static bool may_go_from(const cc__data_manager *manager, const cc__site *site, c
 
 cc_status cc__data_manager_discard(cc__data_manager *manager, const char *function, const cc__box *box)
 {
-    cc__validity next = {0};
     cc__backend *backend = NULL;
     cc__site host = {0};
     cc__site *devices = NULL;
@@ -98,7 +97,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     else if (lent != NULL)
         status = cc__loans_fail_busy(function, lent);
     else
-        status = cc__validity_prepare(&manager->validity, box, 0, CC__SOURCE_UNDEFINED, &next);
+        status = cc__validity_prepare(&manager->validity, box, 0, CC__SOURCE_UNDEFINED);
     backend = manager->backend;
     if (status == CC_OK && manager->devices != NULL) {
         devices = cc__allocate((size_t)backend->device_count * sizeof *devices);
@@ -107,7 +106,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
                 cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %d devices", function, backend->device_count);
     }
     if (status == CC_OK) {
-        cc__validity_install(&manager->validity, &next);
+        cc__validity_install(&manager->validity);
         ++manager->generation;
         cc__eviction_reconsider(manager);
         if (cc__validity_has(&manager->validity, &manager->whole, CC__SOURCE_UNDEFINED)) {
@@ -121,7 +120,6 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
             }
         }
     }
-    cc__validity_destroy(&next);
     cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, CC_PLACE_HOST, &host);
     for (int32_t device = 0; devices != NULL && device < backend->device_count; ++device)

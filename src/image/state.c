@@ -51,6 +51,7 @@ cc_status cc_image_get_valid_regions(cc_image *image, cc_place place, int32_t ca
 {
     static const char *const function = "cc_image_get_valid_regions";
     cc__box *boxes = NULL;
+    int32_t count = 0;
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK)
         status = check_place(function, place);
@@ -61,23 +62,25 @@ cc_status cc_image_get_valid_regions(cc_image *image, cc_place place, int32_t ca
                           out_count == NULL ? "out_count" : "out_regions");
     if (status != CC_OK)
         return status;
-    int32_t count = cc__data_manager_valid_boxes(image->manager, place, &image->box, 0, NULL);
+    status = cc__data_manager_valid_boxes(image->manager, place, &image->box, 0, NULL, &count);
     capacity = capacity < count ? capacity : count;
-    if (capacity > 0) {
+    if (status == CC_OK && capacity > 0) {
         boxes = cc__allocate((size_t)capacity * sizeof *boxes);
         if (boxes == NULL)
             return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %d boxes", function, capacity);
     }
-    count = cc__data_manager_valid_boxes(image->manager, place, &image->box, capacity, boxes);
-    for (int32_t i = 0; i < count && i < capacity; ++i) {
+    if (status == CC_OK)
+        status = cc__data_manager_valid_boxes(image->manager, place, &image->box, capacity, boxes, &count);
+    for (int32_t i = 0; status == CC_OK && i < count && i < capacity; ++i) {
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
             out_regions[i].index[axis] = image->region.index[axis] + (boxes[i].start[axis] - image->box.start[axis]);
             out_regions[i].size[axis] = boxes[i].size[axis];
         }
     }
-    *out_count = count;
+    if (status == CC_OK)
+        *out_count = count;
     cc__free(boxes);
-    return CC_OK;
+    return status;
 }
 
 cc_status cc_image_get_counters(cc_image *image, cc_counters *out_counters)

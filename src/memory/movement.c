@@ -165,11 +165,17 @@ static bool is_locked_by_owner(const cc__movement *movement, const cc__stretch *
            !cc__host_memory_may_lock(first, length_of(bounds));
 }
 
+/* Then nothing needs to be found out about the boxes. */
+static bool is_all_locked(const cc__movement *movement)
+{
+    return movement->memory != NULL &&
+           cc__host_memory_locking(movement->memory, (cc__range){0, movement->memory->size_bytes}) == CC__LOCKING_WHOLE;
+}
+
 cc_status cc__movement_prepare(cc__movement *movement)
 {
     const cc__copies all = {movement->works, movement->count, movement->count};
     const cc__copies none = {0};
-    const cc__stretch bounds = bounding_stretch(movement);
     cc__locking locking = CC__LOCKING_NONE;
     cc_status status = CC_OK;
 
@@ -179,6 +185,11 @@ cc_status cc__movement_prepare(cc__movement *movement)
     movement->locked_bytes = 0;
     movement->is_over_on_host = false;
     memset(&movement->tally, 0, sizeof movement->tally);
+    if (is_all_locked(movement)) {
+        movement->in_place = all;
+        return CC_OK;
+    }
+    const cc__stretch bounds = bounding_stretch(movement);
     if (movement->memory != NULL)
         locking = cc__host_memory_locking(movement->memory, bounds.bytes);
     else if (is_locked_by_owner(movement, &bounds))

@@ -49,7 +49,7 @@ static double larger(double a, double b)
 }
 
 /* What the kernel saves for one box, its launch aside; 0 or less when it is slower. */
-static double saved_ns(const cc__copy *work)
+static double find_saved_ns(const cc__copy *work)
 {
     const cc__copy_plan plan = cc__copy_plan_make(work, MAX_PITCH_BYTES);
     const double bytes = (double)cc__copy_bytes(work);
@@ -63,12 +63,26 @@ static double saved_ns(const cc__copy *work)
     return engine_ns - cost.kernel_box_ns - larger(bytes / cost.kernel_bytes_per_ns, rows * cost.kernel_row_ns);
 }
 
+static bool are_alike(const cc__copy *a, const cc__copy *b)
+{
+    int64_t different = a->pixel_bytes ^ b->pixel_bytes;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
+        different |= (a->size[axis] ^ b->size[axis]) | (a->destination.stride[axis] ^ b->destination.stride[axis]) |
+                     (a->source.stride[axis] ^ b->source.stride[axis]);
+    return different == 0;
+}
+
 int32_t cc__paths_choose(cc__copy *works, int32_t count)
 {
     double all_saved_ns = 0;
+    double saved = 0;
     int32_t chosen = 0;
+    cc__copy last;
     for (int32_t i = 0; i < count; ++i) {
-        const double saved = saved_ns(&works[i]);
+        if (i == 0 || !are_alike(&works[i], &last)) {
+            last = works[i];
+            saved = find_saved_ns(&last);
+        }
         if (saved <= 0)
             continue;
         all_saved_ns += saved;

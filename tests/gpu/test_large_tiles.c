@@ -1,4 +1,5 @@
-/* Volumes larger than the device memory they may have: ten times, pixel by pixel; and 64 GiB, when there is the RAM. */
+/* Volumes larger than the device memory they may have: ten times, pixel by pixel; and, with CC_TEST_LARGE in the
+ * environment and RAM for it, 64 GiB. */
 #include "memory/budget.h"
 #include "support/fixture.h"
 

@@ -7,13 +7,18 @@
 
 #include <string.h>
 
+cc__data_manager *world_lender_of(const model_world *world, const model_pixels *pixels)
+{
+    for (int32_t i = 0; i < world->loan_count; i++)
+        if (world->loans[i].pixels == pixels)
+            return world->loans[i].handle->manager;
+    return NULL;
+}
+
 cc__data_manager *world_manager_of(const model_world *world, const model_pixels *pixels)
 {
     const model_image *image = world_image_of(world, pixels);
-    for (int32_t i = 0; image == NULL && i < world->loan_count; i++)
-        if (world->loans[i].pixels == pixels)
-            return world->loans[i].handle->manager;
-    return image != NULL ? image->handle->manager : NULL;
+    return image != NULL ? image->handle->manager : world_lender_of(world, pixels);
 }
 
 static const cc__lent *list_of(const model_world *world, const model_pixels *pixels)

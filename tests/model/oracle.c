@@ -162,6 +162,14 @@ int64_t oracle_count_constant(const oracle_pixels *pixels, const oracle_box *box
     return count;
 }
 
+int64_t oracle_count_undefined(const oracle_pixels *pixels, const oracle_box *box)
+{
+    int64_t count = 0;
+    FOR_EACH_PIXEL(pixel, pixels, box)
+    count += pixels->is_undefined[pixel];
+    return count;
+}
+
 /* Some of the pixels: how many, and the smallest box around them. */
 typedef struct pixel_set {
     int64_t count;
@@ -300,6 +308,16 @@ void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value)
     }
 }
 
+void oracle_forget(oracle_pixels *pixels, const oracle_box *box)
+{
+    FOR_EACH_PIXEL(pixel, pixels, box)
+    {
+        pixels->valid[pixel] = 0;
+        pixels->is_constant[pixel] = false;
+        pixels->is_undefined[pixel] = true;
+    }
+}
+
 static bool is_only_at(const oracle_pixels *pixels, int64_t pixel, cc_place place)
 {
     return pixels->valid[pixel] == ORACLE_BIT(place) && !pixels->is_constant[pixel];
@@ -327,4 +345,5 @@ void oracle_evict(oracle_pixels *pixels, cc_place place, cc_place refuge, oracle
     }
     add_copies(pixels, &moved, refuge, place, cost);
     pixels->has_memory[place + 1] = false;
+    cost->evictions++;
 }

@@ -53,6 +53,7 @@ typedef struct oracle_cost {
     int64_t most_fills;
     int64_t avoided_copies;
     int64_t avoided_bytes;
+    int64_t evictions;
     int64_t host_allocations;
     int64_t device_allocations;
     int64_t cells; /* in how many boxes the library kept the pixels before */
@@ -79,6 +80,7 @@ void oracle_put(oracle_pixels *pixels, const oracle_box *box, const unsigned cha
 bool oracle_has_undefined(const oracle_pixels *pixels, const oracle_box *box);
 int64_t oracle_count_valid(const oracle_pixels *pixels, const oracle_box *box, cc_place place);
 int64_t oracle_count_constant(const oracle_pixels *pixels, const oracle_box *box);
+int64_t oracle_count_undefined(const oracle_pixels *pixels, const oracle_box *box);
 
 /* An access brings what is stale (if it reads) and gives the place memory. `peers`: the places with direct access. */
 void oracle_bring(oracle_pixels *pixels, const oracle_box *box, cc_place place, bool reads, uint32_t peers,
@@ -88,6 +90,8 @@ void oracle_own(oracle_pixels *pixels, const oracle_box *box, cc_place place);
 void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value);
 /* A borrower may have written: where the place has pixels of the box, it is the only one. */
 void oracle_age(oracle_pixels *pixels, const oracle_box *box, cc_place place);
+/* The box is undefined from now on. */
+void oracle_forget(oracle_pixels *pixels, const oracle_box *box);
 /* Whether some pixels are at the place alone. */
 bool oracle_has_only_at(const oracle_pixels *pixels, cc_place place);
 void oracle_evict(oracle_pixels *pixels, cc_place place, cc_place refuge, oracle_cost *cost);

@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include "pressure.h"
 #include "steps.h"
 
 #include "backend/emulated.h"
@@ -11,14 +12,20 @@
 typedef struct kind_of_step {
     bool (*run)(model_world *world);
     int32_t weight;
+    bool is_about_memory;
 } kind_of_step;
 
 static const kind_of_step kinds[] = {
-    {step_create, 5}, {step_map_host, 14}, {step_map_device, 16}, {step_write, 10},      {step_unmap, 22},
-    {step_view, 5},   {step_graft, 2},     {step_resize, 2},      {step_set_device, 4},  {step_set_index, 1},
-    {step_retain, 1}, {step_release, 4},   {step_wrap_host, 4},   {step_wrap_device, 4}, {step_prefetch, 7},
-    {step_evict, 5},  {step_fill, 6},      {step_rescale, 7},     {step_synchronize, 2}, {step_unmap_wrongly, 1},
-    {step_lend, 7},   {step_borrow, 9},    {step_return, 5},
+    {step_create, 5, false},      {step_map_host, 14, false},     {step_map_device, 16, false},
+    {step_write, 10, false},      {step_unmap, 22, false},        {step_view, 5, false},
+    {step_graft, 2, false},       {step_resize, 2, false},        {step_set_device, 4, false},
+    {step_set_index, 1, false},   {step_retain, 1, false},        {step_release, 4, false},
+    {step_wrap_host, 4, false},   {step_wrap_device, 4, false},   {step_prefetch, 7, false},
+    {step_evict, 5, false},       {step_fill, 6, false},          {step_rescale, 7, false},
+    {step_synchronize, 2, false}, {step_unmap_wrongly, 1, false}, {step_limit, 5, true},
+    {step_priority, 3, true},     {step_discard, 3, true},        {step_trim, 2, true},
+    {step_host_limits, 3, true},  {step_allocator, 4, true},      {step_scatter, 6, true},
+    {step_lend, 7, false},        {step_borrow, 9, false},        {step_return, 5, false},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
@@ -30,7 +37,10 @@ static int32_t choose_weights(model_world *world, int32_t out_weights[KIND_COUNT
     for (int32_t i = 0; i < KIND_COUNT; i++) {
         const int64_t mood = random_below(&world->random, 6);
         out_weights[i] = kinds[i].weight * (mood == 0 ? 0 : mood == 1 ? 4 : 1);
-        if (out_weights[i] == 0 && (kinds[i].run == step_create || kinds[i].run == step_unmap))
+        /* The oracle of what must leave knows nothing of loans. */
+        if (world->pressure == NULL ? kinds[i].is_about_memory : kinds[i].run == step_lend)
+            out_weights[i] = 0;
+        else if (out_weights[i] == 0 && (kinds[i].run == step_create || kinds[i].run == step_unmap))
             out_weights[i] = kinds[i].weight;
         total += out_weights[i];
     }
@@ -80,18 +90,22 @@ static void check_leaks(void)
     model_check(live.events == 0, "%lld events are left", (long long)live.events);
 }
 
-void program_run(const char *test, uint64_t seed, int32_t steps, bool tidies)
+static void run(const char *test, uint64_t seed, int32_t steps, bool tidies, bool is_short)
 {
     int32_t weights[KIND_COUNT];
     model_world *world = malloc(sizeof *world);
     const long allocations = cc__allocations_live();
     report_begin(test, seed, steps);
     world_begin(world, seed, tidies);
+    if (is_short)
+        pressure_begin(world);
     const int32_t total = choose_weights(world, weights);
     for (int32_t i = 0; i < steps; i++)
         one_step(world, weights, total);
     give_back(world);
     report_step(world->step + 1, "the end");
+    if (is_short)
+        pressure_end(world);
     work_end(&world->work);
     check_leaks();
     model_check(cc__allocations_live() == allocations, "%ld pieces of bookkeeping or pixels are left",
@@ -101,4 +115,14 @@ void program_run(const char *test, uint64_t seed, int32_t steps, bool tidies)
     fixture_teardown();
     report_end();
     free(world);
+}
+
+void program_run(const char *test, uint64_t seed, int32_t steps, bool tidies)
+{
+    run(test, seed, steps, tidies, false);
+}
+
+void program_run_short_of_memory(const char *test, uint64_t seed, int32_t steps)
+{
+    run(test, seed, steps, false, true);
 }

@@ -39,4 +39,13 @@ bool step_lend(model_world *world);
 bool step_borrow(model_world *world); /* the borrower reads or writes */
 bool step_return(model_world *world);
 
+/* steps_memory.c: only where memory is short */
+bool step_limit(model_world *world);
+bool step_priority(model_world *world);
+bool step_discard(model_world *world);
+bool step_trim(model_world *world);
+bool step_host_limits(model_world *world);
+bool step_allocator(model_world *world);
+bool step_scatter(model_world *world); /* small boxes, written one after the other */
+
 #endif

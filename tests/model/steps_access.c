@@ -1,3 +1,4 @@
+#include "pressure.h"
 #include "steps.h"
 
 #include "data_manager/data_manager.h"
@@ -130,6 +131,7 @@ static bool map(model_world *world, bool on_device)
         return true;
     }
     oracle_bring(pixels->oracle, &region.box, place, access != CC_ACCESS_WRITE, world->peers[place + 1], cost);
+    pressure_note_use(world, pixels, place);
     image->mappings++;
     model_mapping *mapping = &world->mappings[world->mapping_count++];
     *mapping = (model_mapping){.image = image,
@@ -234,6 +236,15 @@ static bool is_borrowers(const model_world *world, cc_place place, cc_stream str
     return false;
 }
 
+/* An image of the pixels that is there after the last mapping of this one, or NULL. */
+static model_image *image_left(const model_world *world, model_image *image, bool is_last)
+{
+    for (int32_t i = 0; i < world->image_count; i++)
+        if (world->images[i]->pixels == image->pixels && !(is_last && world->images[i] == image))
+            return world->images[i];
+    return NULL;
+}
+
 bool step_unmap(model_world *world)
 {
     random_source *random = &world->random;
@@ -258,10 +269,11 @@ bool step_unmap(model_world *world)
     report_note("stream %p", (void *)stream);
     model_pixels *pixels = image->pixels;
     /* Where no image is left to ask what it cost, the loans' pixels are asked, and nothing is expected. */
-    model_image *asked = world_image_of(world, pixels);
-    cc__data_manager *manager = asked == NULL ? world_manager_of(world, pixels) : NULL;
+    model_image *asked = image_left(world, image, is_last);
+    cc__data_manager *manager = asked == NULL ? world_lender_of(world, pixels) : NULL;
     const cc_counters before = manager != NULL ? cc__data_manager_counters(manager) : (cc_counters)CC_COUNTERS_INIT;
-    oracle_cost unasked = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0};
+    oracle_cost unasked;
+    memset(&unasked, 0, sizeof unasked);
     const oracle_box box = mapping->box;
     if (mapping->access != CC_ACCESS_READ)
         world_bring_back(world, pixels, &box, place, asked != NULL ? world_cost(world, asked) : &unasked);

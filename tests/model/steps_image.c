@@ -87,8 +87,13 @@ bool step_create(model_world *world)
     image->dimension = is_huge ? 2 : 1 + (int32_t)random_below(random, CC_MAX_DIMENSION);
     image->device = random_device(world);
     (void)world_random_size(world, image->dimension, USUAL_PIXELS, image->region.size);
-    if (is_huge)
-        image->region.size[0] = image->region.size[1] = 33;
+    if (world->pressure != NULL && world->image_count > 0 && random_chance(random, 70)) {
+        /* Of one size, so that one that leaves a device makes room for another. */
+        image->kind = world->images[0]->kind;
+        image->dimension = world->images[0]->dimension;
+        image->region = world->images[0]->region;
+    } else if (is_huge)
+        image->region.size[0] = image->region.size[1] = world->pressure != NULL ? 33 + random_below(random, 44) : 33;
     random_index(world, image->region.index);
     create(world, image, random_chance(random, 20));
     return true;

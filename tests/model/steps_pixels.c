@@ -1,3 +1,4 @@
+#include "pressure.h"
 #include "steps.h"
 
 #include <stdlib.h>
@@ -29,8 +30,10 @@ bool step_prefetch(model_world *world)
     report_step(world->step, "prefetch %lld pixels of image %d to %d",
                 (long long)(touches ? oracle_box_count(&region.box) : 0), (int)image->number, (int)place);
     const cc_status status = cc_image_prefetch(image->handle, region.argument, place);
-    if (world_expect(world, "prefetch", status, errors) && touches)
+    if (world_expect(world, "prefetch", status, errors) && touches) {
         oracle_bring(image->pixels->oracle, &region.box, place, true, world->peers[place + 1], cost);
+        pressure_note_use(world, image->pixels, place);
+    }
     world_note_device(world, image, false);
     return true;
 }
@@ -65,7 +68,10 @@ bool step_evict(model_world *world)
     report_step(world->step, "evict image %d from %d", (int)image->number, (int)place);
     const cc_status status = cc_image_evict(image->handle, place);
     if (world_expect(world, "evict", status, errors) && touches) {
+        const bool had_refuge = oracle->has_memory[refuge + 1];
         oracle_evict(oracle, place, refuge, cost);
+        if (!had_refuge && oracle->has_memory[refuge + 1])
+            pressure_note_use(world, pixels, refuge);
         pixels->memory[place + 1] = NULL;
         world->device_frees += place != CC_PLACE_HOST;
     }
@@ -145,6 +151,7 @@ bool step_fill(model_world *world)
     for (int64_t i = 0; i < count; i++)
         memcpy(bytes + i * pixels->pixel_bytes, value, (size_t)pixels->pixel_bytes);
     oracle_bring(pixels, &region.box, place, false, world->peers[place + 1], cost);
+    pressure_note_use(world, image->pixels, place);
     oracle_own(pixels, &region.box, place);
     oracle_put(pixels, &region.box, bytes);
     world_bring_back(world, image->pixels, &region.box, place, cost);
@@ -230,6 +237,8 @@ bool step_rescale(model_world *world)
     report_step(world->step, "rescale image %d by %g, %g into image %d at %d, stream %p", (int)input->number, scale,
                 shift, (int)output->number, (int)place, (void *)stream);
     const cc_status status = cc_image_rescale(input->handle, scale, shift, output->handle, stream);
+    if (!in_place && (status == CC_ERROR_OUT_OF_DEVICE_MEMORY || status == CC_ERROR_OUT_OF_HOST_MEMORY))
+        pressure_note_input(world, input, place, input_cost);
     const bool done = world_expect(world, "rescale", status, errors);
     world_note_device(world, input, false);
     if (input != output)
@@ -238,8 +247,10 @@ bool step_rescale(model_world *world)
         return true;
     const uint32_t peers = world->peers[place + 1];
     oracle_bring(input->pixels->oracle, &input->box, place, true, peers, input_cost);
+    pressure_note_use(world, input->pixels, place);
     if (!in_place)
         oracle_bring(output->pixels->oracle, &output->box, place, false, peers, output_cost);
+    pressure_note_use(world, output->pixels, place);
     rescale_pixels(input, scale, shift, output);
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;

@@ -121,7 +121,7 @@ static bool wrap(model_world *world, bool on_device)
     params.data = wrapped->data;
     params.size_bytes = oracle->wrapped_bytes;
     params.flags = (wrapped->is_borrowed ? CC_WRAP_BORROWED : 0) | (is_read_only ? CC_WRAP_READ_ONLY : 0) |
-                   (is_undefined ? CC_WRAP_UNINITIALIZED : 0);
+                   (is_undefined ? CC_WRAP_UNINITIALIZED : 0) | (random_chance(random, 30) ? CC_WRAP_REUSED : 0);
     params.release = wrapped->is_borrowed ? NULL : wrapped_release;
     params.user_data = wrapped;
     make_mistake(random_mistake(world, on_device, is_empty), world, &params, &errors);

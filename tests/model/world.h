@@ -16,6 +16,8 @@
 #define WORLD_MAPPINGS 10
 #define WORLD_LOANS 6
 
+typedef struct model_pressure model_pressure;
+
 typedef struct model_pixels {
     oracle_pixels *oracle;
     int32_t handles; /* images that share them, and loans */
@@ -24,6 +26,11 @@ typedef struct model_pixels {
     uint64_t generation;
     bool has_changed;                         /* since then */
     unsigned char *memory[ORACLE_MAX_PLACES]; /* the first pixel, as far as a mapping has shown it */
+
+    /* Where memory is short: see pressure.h. */
+    int32_t priority;
+    uint64_t used[ORACLE_MAX_PLACES];
+    struct model_allocator *allocators[2];
 } model_pixels;
 
 typedef struct model_image {
@@ -66,6 +73,7 @@ typedef struct model_loan {
 /* What a call costs one set of pixels. */
 typedef struct model_cost {
     model_pixels *pixels;
+    bool is_of_the_step; /* else the pixels have left a device to make room */
     oracle_cost cost;
 } model_cost;
 
@@ -79,6 +87,8 @@ typedef struct model_world {
     int32_t device_count;
     int32_t current_device;
     uint32_t peers[ORACLE_MAX_PLACES];
+    model_pressure *pressure; /* NULL: memory is not short */
+    uint64_t uses;            /* of devices, so far */
     int32_t step;
     int32_t made_images;
     model_image *images[WORLD_IMAGES];
@@ -90,7 +100,7 @@ typedef struct model_world {
 
     /* Of the step. */
     faulty_counts before;
-    model_cost costs[2];
+    model_cost costs[WORLD_IMAGES + 2];
     int32_t cost_count;
     int64_t device_fills;
     int64_t device_rescales;
@@ -157,6 +167,8 @@ void world_random_values(model_world *world, value_kind kind, int64_t count, uns
 void world_age_loans(const model_world *world);
 /* NULL when nobody has the pixels but mappings. */
 struct cc__data_manager *world_manager_of(const model_world *world, const model_pixels *pixels);
+/* Of pixels on loan, else NULL. */
+struct cc__data_manager *world_lender_of(const model_world *world, const model_pixels *pixels);
 /* Copies since then are not compared with what the backend has seen. */
 void world_note_copies(model_world *world, const cc_counters *before, struct cc__data_manager *manager);
 /* Whether a borrower may write, or may still be writing. */

@@ -4,6 +4,7 @@
 #include "support/fixture.h"
 
 static struct {
+    bool is_running;
     int64_t count;
     int64_t nth;
     bool for_ever;
@@ -37,6 +38,11 @@ static bool allocation_fails(size_t size_bytes)
     return fails(FAULT_ALLOCATION);
 }
 
+bool fault_sequence_allocator_fails(void)
+{
+    return sequence.is_running && fails(FAULT_ALLOCATOR);
+}
+
 void fault_sequence_ignore(fault_set kinds)
 {
     sequence.ignored = kinds;
@@ -49,6 +55,7 @@ static void start(int64_t nth, bool for_ever, fault_set refused)
     sequence.for_ever = for_ever;
     sequence.refused = refused;
     sequence.failed = 0;
+    sequence.is_running = true;
     faulty_backend_set_hook(fixture_backend, operation_fails);
     cc__allocate_set_hook(allocation_fails);
 }
@@ -65,6 +72,7 @@ void fault_sequence_start_refusing(fault_set kinds)
 
 int64_t fault_sequence_stop(void)
 {
+    sequence.is_running = false;
     faulty_backend_set_hook(fixture_backend, NULL);
     cc__allocate_set_hook(NULL);
     return sequence.count;

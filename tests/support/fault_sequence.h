@@ -10,10 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A set of what can fail: one bit for each faulty_operation, and one for allocations. */
+/* A set of what can fail: one bit for each faulty_operation, one for allocations, and one for callers'
+ * allocators. */
 typedef uint32_t fault_set;
 #define FAULT(operation) ((fault_set)1 << (operation))
 #define FAULT_ALLOCATION ((fault_set)1 << FAULTY_OPERATION_COUNT)
+#define FAULT_ALLOCATOR ((fault_set)1 << (FAULTY_OPERATION_COUNT + 1))
 #define FAULT_EVERYTHING (~(fault_set)0)
 
 /* These are not among what can fail, until told otherwise; 0: all are. */
@@ -25,6 +27,9 @@ void fault_sequence_start(int64_t nth, bool for_ever);
 void fault_sequence_start_refusing(fault_set kinds);
 /* Nothing fails any more. Returns how many there were, failures included. */
 int64_t fault_sequence_stop(void);
+
+/* Asked by an allocator of the test's own, which is among what can fail, each time that it is to give memory. */
+bool fault_sequence_allocator_fails(void);
 
 /* The kinds that have failed since the start. */
 fault_set fault_sequence_failed(void);

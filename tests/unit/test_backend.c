@@ -226,6 +226,23 @@ START_TEST(stream_is_synchronised)
 }
 END_TEST
 
+START_TEST(current_device_is_the_backends)
+{
+    cc__backend *backend = cc__backend_emulated_create(2);
+    int32_t current = 7;
+    cc__backend_set(backend);
+    ck_assert_int_eq(cc_device_get_current(NULL), CC_ERROR_INVALID_ARGUMENT);
+    ck_assert_int_eq(cc_device_get_current(&current), CC_OK);
+    ck_assert_int_eq(current, 0);
+    cc__backend_set(cc__backend_none());
+    current = 7;
+    ck_assert_int_eq(cc_device_get_current(&current), CC_ERROR_NO_DEVICE);
+    ck_assert_int_eq(current, 7);
+    cc__backend_set(NULL);
+    cc__backend_emulated_destroy(backend);
+}
+END_TEST
+
 /* From the first operation on, a table is nothing but functions. */
 static void expect_complete(const cc__backend *backend)
 {
@@ -313,6 +330,7 @@ int main(void)
     tcase_add_test(cases, another_takes_its_place);
     tcase_add_test(cases, devices_are_checked);
     tcase_add_test(cases, stream_is_synchronised);
+    tcase_add_test(cases, current_device_is_the_backends);
     tcase_add_test(cases, tables_are_complete);
     tcase_add_test(cases, none_refuses_everything);
     suite_add_tcase(suite, cases);

@@ -235,11 +235,9 @@ START_TEST(bad_sizes_are_refused_and_change_nothing)
     region = region_at(0, 0, (int64_t)1 << 32, (int64_t)1 << 31);
     expect_failure(CC_ERROR_OVERFLOW, "size", cc_image_resize(source, &region));
     region = region_at(0, 0, 4, 4);
-    for (long nth = 1; nth <= 2; ++nth) {
-        expect_allocations_to_fail_from(nth);
-        expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc_image_resize(source, &region));
-        cc__allocate_set_hook(NULL);
-    }
+    expect_allocations_to_fail_from(1);
+    expect_passed_on(CC_ERROR_OUT_OF_HOST_MEMORY, cc_image_resize(source, &region));
+    cc__allocate_set_hook(NULL);
     fixture_ok(cc_image_map_host(source, NULL, CC_ACCESS_READ, &pixels));
     expect_failure(CC_ERROR_BUSY, "image", cc_image_resize(source, &region));
     fixture_ok(cc_image_unmap_host(source, pixels));

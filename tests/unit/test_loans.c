@@ -483,7 +483,7 @@ static void *lend_and_return(void *context)
         cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
         cc_loan *loan = NULL;
         params.place = i % 2 == 0 || !has_device() ? CC_PLACE_HOST : 0;
-        params.access = CC_ACCESS_READ;
+        params.access = i % 5 == 0 ? CC_ACCESS_READ_WRITE : CC_ACCESS_READ;
         if (cc_image_export(image, &params, &descriptor, &loan) != CC_OK)
             continue;
         cc_loan *found = cc__loan_find(params.place, descriptor.data, 1);
@@ -500,8 +500,13 @@ START_TEST(threads_lend_and_return)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, lend_and_return, NULL), 0);
     for (int32_t i = 0; i < 200; ++i) {
         void *pixels = NULL;
-        if (cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels) == CC_OK)
-            fixture_ok(cc_image_unmap_host(image, pixels));
+        const cc_access access = i % 3 == 0 ? CC_ACCESS_READ_WRITE : CC_ACCESS_READ;
+        if (cc_image_map_host(image, NULL, access, &pixels) != CC_OK)
+            continue;
+        ck_assert(bytes_are(pixels, 0, BYTES));
+        if (access != CC_ACCESS_READ)
+            memset(pixels, 0, BYTES);
+        fixture_ok(cc_image_unmap_host(image, pixels));
     }
     for (int32_t i = 0; i < 4; ++i)
         pthread_join(threads[i], NULL);

@@ -37,14 +37,13 @@ static cc__box box_at(int64_t i, int64_t j, int64_t size_i, int64_t size_j)
 
 static void start(cc__validity *validity, cc__sources sources)
 {
-    ck_assert_int_eq(cc__validity_init(validity, &whole, sources), CC_OK);
+    cc__validity_init(validity, &whole, sources);
 }
 
 static void put(cc__validity *validity, cc__box box, cc__sources sources)
 {
-    cc__validity next = {0};
-    ck_assert_int_eq(cc__validity_prepare(validity, &box, 0, sources, &next), CC_OK);
-    cc__validity_install(validity, &next);
+    ck_assert_int_eq(cc__validity_prepare(validity, &box, 0, sources), CC_OK);
+    cc__validity_install(validity);
 }
 
 static void plan_stale(const cc__validity *validity, cc__box box, cc_place place, const cc__plan_topology *topology,
@@ -143,7 +142,7 @@ START_TEST(steps_that_continue_each_other_are_one)
     put(&validity, box_at(0, 0, 6, 6), DEVICE(0) | DEVICE(1));
     put(&validity, box_at(6, 0, 6, 6), DEVICE(0) | DEVICE(2));
     put(&validity, box_at(0, 6, 6, 6), DEVICE(0) | DEVICE(1) | DEVICE(2));
-    ck_assert_int_eq(validity.count, 4);
+    ck_assert_int_eq(validity.cells.count, 3);
     plan_stale(&validity, whole, CC_PLACE_HOST, &no_peers, &plan);
     ck_assert_int_eq(plan.count, 1);
     ck_assert(cc__box_equal(&plan.steps[0].box, &whole));
@@ -212,7 +211,7 @@ START_TEST(nothing_to_do_for_no_pixels)
     plan_stale(&validity, nothing, 0, &no_peers, &plan);
     ck_assert_int_eq(plan.count, 0);
     cc__validity_destroy(&validity);
-    ck_assert_int_eq(cc__validity_init(&validity, &nothing, CC__SOURCE_UNDEFINED), CC_OK);
+    cc__validity_init(&validity, &nothing, CC__SOURCE_UNDEFINED);
     plan_stale(&validity, nothing, 0, &no_peers, &plan);
     ck_assert_int_eq(plan.count, 0);
     ck_assert(!plan.reads_undefined);
@@ -246,6 +245,30 @@ static bool step_for(cc__sources sources, cc_place place, cc__plan_scope scope, 
         }
     }
     return false;
+}
+
+/* Steps of one origin follow each other, and what is said of all of them is so. */
+static void check_origins(const cc__plan *plan)
+{
+    int32_t origins = 0;
+    for (int32_t i = 0, end = 0; i < plan->count; i = end) {
+        end = cc__plan_end_of_origin(plan, i);
+        ++origins;
+        for (int32_t other = 0; other < plan->count; ++other)
+            ck_assert(cc__steps_have_one_origin(&plan->steps[i], &plan->steps[other]) == (other >= i && other < end));
+    }
+    ck_assert_int_eq(plan->origins, origins);
+    for (int32_t axis = 0; plan->count > 0 && axis < CC_MAX_DIMENSION; ++axis) {
+        int64_t start = INT64_MAX;
+        int64_t end = 0;
+        for (int32_t i = 0; i < plan->count; ++i) {
+            const cc__box *box = &plan->steps[i].box;
+            start = box->start[axis] < start ? box->start[axis] : start;
+            end = box->start[axis] + box->size[axis] > end ? box->start[axis] + box->size[axis] : end;
+        }
+        ck_assert_int_eq(plan->around.start[axis], start);
+        ck_assert_int_eq(plan->around.size[axis], end - start);
+    }
 }
 
 static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const cc__box *box, cc_place place,
@@ -286,6 +309,7 @@ static void check_plan(const cc__plan *plan, cc__sources grid[SIZE][SIZE], const
         }
     }
     ck_assert_int_eq(plan->reads_undefined, undefined);
+    check_origins(plan);
 }
 
 static cc__box random_box(uint32_t *state)
@@ -331,6 +355,57 @@ START_TEST(random_plans_move_what_is_stale_and_nothing_else)
 }
 END_TEST
 
+/* Five cells, no two of which are together a box. */
+START_TEST(what_is_together_a_box_is_one_step)
+{
+    const cc__box bricks[] = {box_at(4, 4, 2, 1), box_at(6, 4, 1, 2), box_at(5, 6, 2, 1), box_at(4, 5, 1, 2),
+                              box_at(5, 5, 1, 1)};
+    const cc__box together = box_at(4, 4, 3, 3);
+    cc__validity validity;
+    cc__plan plan;
+    start(&validity, DEVICE(0));
+    for (int32_t i = 0; i < 5; ++i)
+        put(&validity, bricks[i], HOST);
+    ck_assert_int_eq(validity.cells.count, 5);
+    plan_stale(&validity, whole, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 1);
+    ck_assert(cc__box_equal(&plan.steps[0].box, &together));
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
+/* One step each, without what lies between them. */
+START_TEST(scattered_boxes_are_a_step_each)
+{
+    const cc__box volume = {{0, 0, 0, 0}, {512, 512, 512, 1}};
+    cc__validity validity;
+    cc__plan plan;
+    cc__validity_init(&validity, &volume, HOST | DEVICE(0));
+    for (int64_t i = 0; i < 512; ++i) {
+        const cc__box box = {{i % 8 * 64 + i % 5, i / 8 % 8 * 64 + i % 7, i / 64 * 64 + i % 11, 0}, {8, 8, 8, 1}};
+        put(&validity, box, HOST);
+    }
+    plan_stale(&validity, volume, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 512);
+    for (int32_t i = 0; i < plan.count; ++i)
+        ck_assert_int_eq(cc__box_pixels(&plan.steps[i].box), 512);
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    /* Those in the first eighth along i, each cut. */
+    const cc__box part = {{0, 0, 0, 0}, {5, 512, 512, 1}};
+    plan_stale(&validity, part, 0, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 64);
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    /* What was not written is all that the host alone does not have. */
+    plan_stale(&validity, volume, CC_PLACE_HOST, &no_peers, &plan);
+    ck_assert_int_eq(plan.count, 0);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -343,6 +418,8 @@ int main(void)
     tcase_add_test(tcase, steps_of_another_origin_stay_apart);
     tcase_add_test(tcase, more_steps_than_fit_inside);
     tcase_add_test(tcase, no_memory_for_more_steps);
+    tcase_add_test(tcase, what_is_together_a_box_is_one_step);
+    tcase_add_test(tcase, scattered_boxes_are_a_step_each);
     tcase_add_test(tcase, nothing_to_do_for_no_pixels);
     tcase_add_loop_test(tcase, random_plans_move_what_is_stale_and_nothing_else, 0, 30);
     suite_add_tcase(suite, tcase);

@@ -576,11 +576,38 @@ START_TEST(a_standing_fence_is_a_new_moment_for_each_who_waits)
 }
 END_TEST
 
+/* Boxes in structures of the caller's. */
+START_TEST(one_of_several_boxes_is_enough)
+{
+    const struct {
+        cc__box box;
+        int64_t other;
+    } boxes[] = {{box_at(0, 2), 1}, {box_at(10, 2), 2}, {box_at(20, 2), 3}};
+    cc__fences fences = {0};
+    cc__fence *last = note(CC__USE_WRITE, 21, 4);
+    cc__fence *between = note(CC__USE_WRITE, 12, 8);
+    cc__fence *read = note(CC__USE_READ, 0, 30);
+    ck_assert_int_eq(cc__timeline_collect_boxes(&timeline, &boxes[0].box, sizeof boxes[0], 3, CC__USE_READ,
+                                                &cc__waiter_host, &fences),
+                     CC_OK);
+    ck_assert_int_eq(fences.count, 1);
+    ck_assert(contains(&fences, last) && !contains(&fences, between));
+    cc__fences_destroy(&fences);
+    ck_assert_int_eq(cc__timeline_collect_boxes(&timeline, &boxes[0].box, sizeof boxes[0], 2, CC__USE_WRITE,
+                                                &cc__waiter_host, &fences),
+                     CC_OK);
+    ck_assert_int_eq(fences.count, 1);
+    ck_assert(contains(&fences, read));
+    cc__fences_destroy(&fences);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timeline");
     TCase *tcase = tcase_create("timeline");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, one_of_several_boxes_is_enough);
     tcase_add_test(tcase, a_read_waits_for_writes_a_write_for_all);
     tcase_add_test(tcase, a_write_drops_what_is_inside_its_box);
     tcase_add_test(tcase, a_read_drops_nothing);

@@ -1,0 +1,112 @@
+"""Images whose pixels live on the CPU and on GPUs at once, and are right on both.
+
+    >>> import cudacommon as cc
+    >>> image = cc.Image((512, 512, 512), dtype="float32", spacing=(1, 1, 2.5))
+    >>> image.fill(42.3)                      # nothing allocated, nothing moved
+    >>> a = cupy.asarray(image)               # no copy, ordered after what the image has pending
+    >>> a *= 2
+    >>> with image.host() as h:               # a NumPy array; sees what CuPy wrote
+    ...     print(h[256].mean())
+
+docs/python.md is the guide. The C library's headers say of every function what it copies, waits for and returns.
+"""
+
+from ._convert import asjax, asnumba, asnumpy, ascupy, astorch
+from ._errors import (
+    BusyError,
+    CaptureError,
+    DeviceError,
+    Error,
+    ForkedError,
+    InvalidArgumentError,
+    InvalidDeviceError,
+    LayoutError,
+    NoDeviceError,
+    OutOfDeviceMemoryError,
+    OutOfHostMemoryError,
+    OutOfMemoryError,
+    PixelTypeError,
+    PointerError,
+    ReadOnlyError,
+    RegionError,
+    SizeError,
+    SizeOverflowError,
+    StreamError,
+    UninitializedError,
+    UnsupportedError,
+)
+from ._image import Image, Layout
+from ._imports import from_array
+from ._itk import from_itk, from_sitk, to_itk, to_sitk
+from ._library import version as __version__
+from ._observe import (
+    Counters,
+    LiveImage,
+    MemoryInfo,
+    PathCounters,
+    PlaceState,
+    TraceEvent,
+    device_backend,
+    device_count,
+    device_memory,
+    live_images,
+    reset_total_counters,
+    set_device_limit,
+    synchronize,
+    total_counters,
+    trace,
+)
+from ._owners import collect
+
+__all__ = [
+    "BusyError",
+    "CaptureError",
+    "Counters",
+    "DeviceError",
+    "Error",
+    "ForkedError",
+    "Image",
+    "InvalidArgumentError",
+    "InvalidDeviceError",
+    "Layout",
+    "LayoutError",
+    "LiveImage",
+    "MemoryInfo",
+    "NoDeviceError",
+    "OutOfDeviceMemoryError",
+    "OutOfHostMemoryError",
+    "OutOfMemoryError",
+    "PathCounters",
+    "PixelTypeError",
+    "PlaceState",
+    "PointerError",
+    "ReadOnlyError",
+    "RegionError",
+    "SizeError",
+    "SizeOverflowError",
+    "StreamError",
+    "TraceEvent",
+    "UninitializedError",
+    "UnsupportedError",
+    "__version__",
+    "ascupy",
+    "asjax",
+    "asnumba",
+    "asnumpy",
+    "astorch",
+    "collect",
+    "device_backend",
+    "device_count",
+    "device_memory",
+    "from_array",
+    "from_itk",
+    "from_sitk",
+    "live_images",
+    "reset_total_counters",
+    "set_device_limit",
+    "synchronize",
+    "to_itk",
+    "to_sitk",
+    "total_counters",
+    "trace",
+]

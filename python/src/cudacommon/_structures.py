@@ -1,0 +1,192 @@
+"""The C library's structs, as the headers have them. tests/test_structures.py compares them with a compiler's view."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_char, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+
+MAX_DIMENSION = 4
+
+PLACE_HOST = -1
+DEVICE_CURRENT = -2
+
+READ = 0
+WRITE = 1
+READ_WRITE = 2
+
+ORDER_C = 0
+ORDER_K = 1
+
+Index = c_int64 * MAX_DIMENSION
+Vector = c_double * MAX_DIMENSION
+Matrix = c_double * (MAX_DIMENSION * MAX_DIMENSION)
+
+
+class Region(Structure):
+    _fields_ = [("index", Index), ("size", Index)]
+
+
+class ImageParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimension", c_int32),
+        ("pixel_type", c_int32),
+        ("components", c_int32),
+        ("device", c_int32),
+        ("flags", c_uint32),
+        ("region", Region),
+        ("spacing", Vector),
+        ("origin", Vector),
+        ("direction", Matrix),
+    ]
+
+
+class Descriptor(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("version", c_int32),
+        ("ndim", c_int32),
+        ("place", c_int32),
+        ("data", c_void_p),
+        ("stream", c_void_p),
+        ("shape", c_int64 * (MAX_DIMENSION + 1)),
+        ("strides_bytes", c_int64 * (MAX_DIMENSION + 1)),
+        ("typestr", c_char * 8),
+        ("pixel_type", c_int32),
+        ("itemsize_bytes", c_int32),
+        ("read_only", c_int32),
+        ("c_contiguous", c_int32),
+        ("f_contiguous", c_int32),
+        ("pending", c_uint32),
+    ]
+
+
+class PlaceState(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("mapping_count", c_int32),
+        ("memory_bytes", c_uint64),
+        ("valid_pixels", c_int64),
+        ("constant_pixels", c_int64),
+        ("locked_bytes", c_uint64),
+        ("loan_count", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class PathCounters(Structure):
+    _fields_ = [("copies", c_uint64), ("bytes", c_uint64)]
+
+
+class Counters(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
+        ("host_to_device_copies", c_uint64),
+        ("host_to_device_bytes", c_uint64),
+        ("device_to_host_copies", c_uint64),
+        ("device_to_host_bytes", c_uint64),
+        ("device_to_device_copies", c_uint64),
+        ("device_to_device_bytes", c_uint64),
+        ("fills", c_uint64),
+        ("avoided_copies", c_uint64),
+        ("avoided_bytes", c_uint64),
+        ("host_allocations", c_uint64),
+        ("device_allocations", c_uint64),
+        ("host_to_device_paths", PathCounters * 6),
+        ("device_to_host_paths", PathCounters * 6),
+        ("evictions", c_uint64),
+        ("transfer_nanoseconds", c_uint64),
+    ]
+
+
+class LiveImage(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("pixel_type", c_int32),
+        ("components", c_int32),
+        ("dimension", c_int32),
+        ("device", c_int32),
+        ("mapping_count", c_int32),
+        ("image", c_void_p),
+        ("region", Region),
+        ("size_bytes", c_uint64),
+        ("pixels_id", c_uint64),
+        ("host_bytes", c_uint64),
+        ("device_bytes", c_uint64),
+        ("label", c_char * 64),
+    ]
+
+
+class TraceEvent(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("kind", c_int32),
+        ("path", c_int32),
+        ("box_count", c_int32),
+        ("from_place", c_int32),
+        ("to_place", c_int32),
+        ("bytes", c_uint64),
+        ("pixels_id", c_uint64),
+        ("box", Region),
+        ("label", ctypes.c_char_p),
+        ("function", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p),
+    ]
+
+
+#: cc_trace_fn and cc_release_fn
+TraceFunction = ctypes.CFUNCTYPE(None, POINTER(TraceEvent), c_void_p)
+ReleaseFunction = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class Geometry(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimension", c_int32),
+        ("index", Index),
+        ("spacing", Vector),
+        ("origin", Vector),
+        ("direction", Matrix),
+    ]
+
+
+class ExportParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("region", POINTER(Region)),
+        ("order", c_int32),
+        ("access", c_int32),
+        ("place", c_int32),
+        ("reserved", c_uint32),
+        ("stream", c_void_p),
+    ]
+
+
+class ImportParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("dimension", c_int32),
+        ("order", c_int32),
+        ("geometry", POINTER(Geometry)),
+        ("release", c_void_p),
+        ("user_data", c_void_p),
+        ("memory", c_void_p),
+        ("memory_bytes", c_size_t),
+    ]
+
+
+EXPORT_COMPONENT_AXIS = 1
+EXPORT_STREAM_KNOWN = 2
+
+IMPORT_STRIDED = 1
+IMPORT_REUSED = 2
+IMPORT_BORROWED = 4
+IMPORT_OWN_GEOMETRY = 8
+IMPORT_WRITABLE = 16
+IMPORT_CONTIGUOUS = 32
+
+DLPACK_COPY = 1
+DLPACK_FORCE = 2

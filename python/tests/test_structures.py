@@ -1,0 +1,130 @@
+"""The structs and numbers that are typed again in Python are those of the headers, as a C compiler sees them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudacommon import _errors, _library, _observe, _pixel
+from cudacommon import _structures as structures
+
+SOURCE = Path(__file__).parents[2]
+INCLUDE = SOURCE / "include"
+
+STRUCTS = {
+    "cc_region": structures.Region,
+    "cc_image_params": structures.ImageParams,
+    "cc_descriptor": structures.Descriptor,
+    "cc_place_state": structures.PlaceState,
+    "cc_path_counters": structures.PathCounters,
+    "cc_counters": structures.Counters,
+    "cc_live_image": structures.LiveImage,
+    "cc_trace_event": structures.TraceEvent,
+    "cc_geometry": structures.Geometry,
+    "cc_export_params": structures.ExportParams,
+    "cc_import_params": structures.ImportParams,
+}
+#: where Python's word is another one
+RENAMED = {"from_place": "from", "to_place": "to"}
+
+NUMBERS = {
+    "CC_PLACE_HOST": structures.PLACE_HOST,
+    "CC_DEVICE_CURRENT": structures.DEVICE_CURRENT,
+    "CC_ACCESS_READ": structures.READ,
+    "CC_ACCESS_WRITE": structures.WRITE,
+    "CC_ACCESS_READ_WRITE": structures.READ_WRITE,
+    "CC_ORDER_C": structures.ORDER_C,
+    "CC_ORDER_K": structures.ORDER_K,
+    "CC_MAX_DIMENSION": structures.MAX_DIMENSION,
+    "CC_DESCRIBE_COMPONENT_AXIS": structures.EXPORT_COMPONENT_AXIS,
+    "CC_EXPORT_STREAM_KNOWN": structures.EXPORT_STREAM_KNOWN,
+    "CC_IMPORT_STRIDED": structures.IMPORT_STRIDED,
+    "CC_IMPORT_REUSED": structures.IMPORT_REUSED,
+    "CC_IMPORT_BORROWED": structures.IMPORT_BORROWED,
+    "CC_IMPORT_OWN_GEOMETRY": structures.IMPORT_OWN_GEOMETRY,
+    "CC_IMPORT_WRITABLE": structures.IMPORT_WRITABLE,
+    "CC_IMPORT_CONTIGUOUS": structures.IMPORT_CONTIGUOUS,
+    "CC_DLPACK_COPY": structures.DLPACK_COPY,
+    "CC_DLPACK_FORCE": structures.DLPACK_FORCE,
+    "CC_PIXEL_BFLOAT16": _pixel.BFLOAT16,
+}
+
+
+def ask_compiler(tmp_path: Path) -> dict[str, int]:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not INCLUDE.is_dir():
+        pytest.skip("no C compiler, or not in the source tree")
+    lines = []
+    for name, struct in STRUCTS.items():
+        lines.append(f'printf("{name} %ld\\n", (long)sizeof({name}));')
+        for field, *_ in struct._fields_:
+            member = RENAMED.get(field, field)
+            lines.append(f'printf("{name}.{field} %ld\\n", (long)offsetof({name}, {member}));')
+    lines += [f'printf("{name} %ld\\n", (long)({name}));' for name in NUMBERS]
+    # The one header that CMake writes: what it holds is not asked for here.
+    (tmp_path / "cudacommon").mkdir()
+    (tmp_path / "cudacommon" / "cudacommon_config.h").write_text("")
+    source = tmp_path / "ask.c"
+    source.write_text(
+        "#include <cudacommon/cudacommon.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0; }\n"
+    )
+    program = tmp_path / "ask"
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    subprocess.run(
+        [compiler, f"-I{INCLUDE}", f"-I{tmp_path}", str(source), "-o", str(program)], check=True, env=environment
+    )
+    answer = subprocess.run([str(program)], check=True, capture_output=True, text=True, env=environment).stdout
+    return {name: int(number) for name, number in (line.split() for line in answer.splitlines())}
+
+
+def test_structs_and_numbers_agree_with_the_compiler(tmp_path: Path) -> None:
+    expected = ask_compiler(tmp_path)
+    found: dict[str, Any] = dict(NUMBERS)
+    for name, struct in STRUCTS.items():
+        found[name] = ctypes.sizeof(struct)
+        for field, *_ in struct._fields_:
+            found[f"{name}.{field}"] = getattr(struct, field).offset
+    assert found == expected
+
+
+def enumerators(header: str, prefix: str) -> dict[str, int]:
+    path = INCLUDE / "cudacommon" / header
+    if not path.is_file():
+        pytest.skip("not in the source tree")
+    return {name: int(number) for name, number in re.findall(rf"\b({prefix}\w+) = (\d+)", path.read_text())}
+
+
+def test_every_status_has_its_exception() -> None:
+    statuses = enumerators("status.h", "CC_ERROR_")
+    assert len(statuses) >= 19
+    assert set(_errors.BY_STATUS) == set(statuses.values())
+    for name, number in statuses.items():
+        words = name.removeprefix("CC_ERROR_").split("_")
+        expected = {"OverflowError": "SizeOverflowError"}.get(
+            "".join(word.capitalize() for word in words) + "Error",
+            "".join(word.capitalize() for word in words) + "Error",
+        )
+        if expected.startswith("OutOf"):
+            expected = expected.removesuffix("Error") + "Error"
+        assert _errors.BY_STATUS[number].__name__ == expected, name
+        assert _library.library.cc_status_name(number).decode() == name
+
+
+def test_every_pixel_type_has_its_dtype() -> None:
+    types = enumerators("pixel.h", "CC_PIXEL_")
+    assert len(types) == 15
+    assert {f"CC_PIXEL_{name.upper()}": number for number, name in enumerate(_pixel._NAMES)} == types
+
+
+def test_trace_names_are_those_of_the_header() -> None:
+    kinds = enumerators("trace.h", "CC_TRACE_")
+    assert {f"CC_TRACE_{name.upper()}": number for number, name in enumerate(_observe._KINDS)} == kinds
+    paths = enumerators("state.h", "CC_PATH_")
+    assert {f"CC_PATH_{name.upper()}": number for number, name in enumerate(_observe._PATHS)} == paths

@@ -1,0 +1,263 @@
+/*
+ * A device that fails for good, as after an illegal access: whoever needs it is told so, what is on the host or on
+ * other devices is there and stays in use, and everything can be given back. Only the emulated device can be lost
+ * without taking the process's others along.
+ */
+#include "memory/budget.h"
+#include "support/byte_pixels.h"
+#include "support/expect.h"
+#include "support/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WIDTH 64
+#define HEIGHT 35000
+#define BYTES ((size_t)WIDTH * HEIGHT)
+#define LOST 0
+#define HANGS_AFTER_SECONDS 100
+
+static void set_up(void)
+{
+    alarm(HANGS_AFTER_SECONDS);
+    fixture_setup();
+}
+
+static void tear_down(void)
+{
+    for (int32_t device = 0; device < fixture_device_count(); ++device)
+        ck_assert_uint_eq(cc__budget_held_bytes(device), 0);
+    fixture_teardown();
+    alarm(0);
+}
+
+/* Work runs that uses memory which another stream has freed before: what a kernel with a stale pointer does. */
+static void lose_device(void)
+{
+    void *memory = NULL;
+    cc_stream stream = fixture_stream_create(LOST);
+    fixture_ok(fixture_inner->allocate(fixture_inner, LOST, stream, 1, &memory));
+    fixture_ok(fixture_inner->stream_synchronize(fixture_inner, LOST, stream));
+    const cc__fill work = {
+        .destination = {.data = memory, .stride = {1, 1, 1, 1}}, .size = {1, 1, 1, 1}, .pixel_bytes = 1};
+    fixture_ok(fixture_inner->fill(fixture_inner, LOST, stream, &work));
+    cc_stream other = fixture_stream_create(LOST);
+    fixture_ok(fixture_inner->free(fixture_inner, LOST, other, memory));
+    (void)fixture_inner->stream_synchronize(fixture_inner, LOST, other);
+    fixture_expect(CC_ERROR_DEVICE, fixture_inner->stream_synchronize(fixture_inner, LOST, stream));
+    fixture_stream_destroy(LOST, stream);
+    fixture_stream_destroy(LOST, other);
+}
+
+static cc_image *make(int32_t device)
+{
+    cc_image *image = fixture_image(CC_PIXEL_UINT8, 1, 2, WIDTH, HEIGHT, 1);
+    fixture_ok(cc_image_set_device(image, device));
+    return image;
+}
+
+static cc_image *make_clean(unsigned char value)
+{
+    cc_image *image = make(LOST);
+    byte_pixels_write_host(image, NULL, value);
+    fixture_ok(cc_image_prefetch(image, NULL, LOST));
+    fixture_ok(cc_stream_synchronize(LOST, CC_STREAM_DEFAULT));
+    return image;
+}
+
+static void expect_lost(cc_status status)
+{
+    fixture_expect(CC_ERROR_DEVICE, status);
+    ck_assert_int_ne(cc_last_native_error(), 0);
+    ck_assert_uint_gt(strlen(cc_last_error_message()), 0);
+}
+
+START_TEST(what_the_host_has_is_there)
+{
+    void *pixels = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *image = make_clean(1);
+    lose_device();
+    for (int32_t i = 0; i < 3; ++i) {
+        byte_pixels_expect_host(image, NULL, 1);
+        expect_lost(cc_image_map_device(image, NULL, CC_ACCESS_READ, CC_STREAM_DEFAULT, &pixels));
+        /* Nobody can say whether the copy to the device has read what would be overwritten. */
+        expect_lost(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, &pixels));
+    }
+    ck_assert_ptr_null(pixels);
+    fixture_ok(cc_image_evict(image, LOST));
+    byte_pixels_expect_host(image, NULL, 1);
+    /* With other memory there is no such doubt. */
+    fixture_ok(cc_image_discard(image, NULL));
+    byte_pixels_write_host(image, NULL, 2);
+    byte_pixels_expect_host(image, NULL, 2);
+    cc_image_release(image);
+}
+END_TEST
+
+/* Gone is gone, but said every time; and the image is good for new pixels. */
+START_TEST(what_only_the_device_has_is_refused)
+{
+    void *pixels = NULL;
+    unsigned char value = 7;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *image = make(LOST);
+    byte_pixels_write_device(image, NULL, 1, CC_STREAM_DEFAULT);
+    lose_device();
+    for (int32_t i = 0; i < 3; ++i) {
+        expect_lost(cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels));
+        expect_lost(cc_image_prefetch(image, NULL, CC_PLACE_HOST));
+        expect_lost(cc_image_evict(image, LOST));
+    }
+    ck_assert_ptr_null(pixels);
+    fixture_ok(cc_image_fill(image, NULL, &value, CC_STREAM_DEFAULT));
+    byte_pixels_expect_host(image, NULL, 7);
+    fixture_ok(cc_image_discard(image, NULL));
+    byte_pixels_write_host(image, NULL, 8);
+    byte_pixels_expect_host(image, NULL, 8);
+    cc_image_release(image);
+}
+END_TEST
+
+/* Lost between map and unmap, with a kernel under way. */
+START_TEST(a_mapping_ends_on_a_lost_device)
+{
+    void *pixels = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *image = make_clean(1);
+    cc_stream stream = fixture_stream_create(LOST);
+    fixture_ok(cc_image_map_device(image, NULL, CC_ACCESS_READ, stream, &pixels));
+    lose_device();
+    /* It may work, for a reader, but it must end somehow. */
+    cc_status status = cc_image_unmap_device(image, pixels, stream);
+    if (status != CC_OK)
+        expect_lost(status);
+    byte_pixels_expect_host(image, NULL, 1);
+    if (status != CC_OK)
+        (void)cc_image_unmap_device(image, pixels, CC_STREAM_DEFAULT);
+    cc_image_release(image);
+    fixture_stream_destroy(LOST, stream);
+}
+END_TEST
+
+/* What others need room for cannot leave, but stays counted; nobody waits for ever. */
+START_TEST(limits_of_a_lost_device)
+{
+    void *pixels = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *clean = make_clean(1);
+    cc_image *dirty = make(LOST);
+    cc_image *other = make(LOST);
+    byte_pixels_write_device(dirty, NULL, 2, CC_STREAM_DEFAULT);
+    lose_device();
+    fixture_ok(cc_device_set_limit(LOST, BYTES, 0));
+    ck_assert_uint_eq(cc__budget_held_bytes(LOST), BYTES);
+    ck_assert_int_ne(cc_image_map_device(other, NULL, CC_ACCESS_WRITE, CC_STREAM_DEFAULT, &pixels), CC_OK);
+    ck_assert_int_ne(cc_image_prefetch(clean, NULL, LOST), CC_OK);
+    expect_lost(cc_device_trim(LOST, 0));
+    byte_pixels_expect_host(clean, NULL, 1);
+    byte_pixels_write_host(other, NULL, 3);
+    byte_pixels_expect_host(other, NULL, 3);
+    cc_image_release(clean);
+    cc_image_release(dirty);
+    cc_image_release(other);
+    fixture_ok(cc_device_set_limit(LOST, 0, 0));
+}
+END_TEST
+
+/*
+ * Pageable memory of the caller's goes through chunks that the lost device used last. Others copy from a device that
+ * has the pixels, so the lost one is given up first.
+ */
+START_TEST(other_devices_go_on)
+{
+    if (!fixture_is_emulated() || fixture_device_count() < 3)
+        return;
+    unsigned char *memory = malloc(BYTES);
+    cc_wrap_params params = CC_WRAP_PARAMS_INIT;
+    cc_image *wrapped = make(LOST);
+    cc_image *shared = make_clean(4);
+    cc_image *own = make(1);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, 5, BYTES);
+    params.flags = CC_WRAP_BORROWED;
+    params.data = memory;
+    params.size_bytes = BYTES;
+    fixture_ok(cc_image_wrap_host(wrapped, &params));
+    fixture_ok(cc_image_prefetch(wrapped, NULL, LOST));
+    fixture_ok(cc_image_set_device(shared, 2));
+    byte_pixels_expect_device(shared, NULL, 4, CC_STREAM_DEFAULT);
+    byte_pixels_write_device(own, NULL, 6, CC_STREAM_DEFAULT);
+    lose_device();
+    fixture_ok(cc_image_set_device(wrapped, 1));
+    expect_lost(cc_image_prefetch(wrapped, NULL, 1));
+    byte_pixels_expect_host(wrapped, NULL, 5);
+    fixture_ok(cc_image_evict(wrapped, LOST));
+    fixture_ok(cc_image_evict(shared, LOST));
+    for (int32_t i = 0; i < 3; ++i) {
+        const unsigned char value = (unsigned char)(10 + i);
+        for (int32_t device = 1; device < 3; ++device) {
+            fixture_ok(cc_image_set_device(wrapped, device));
+            byte_pixels_expect_device(wrapped, NULL, (unsigned char)(i == 0 ? 5 : value - 1), CC_STREAM_DEFAULT);
+            byte_pixels_expect_device(own, NULL, 6, CC_STREAM_DEFAULT);
+        }
+        byte_pixels_write_device(wrapped, NULL, value, CC_STREAM_DEFAULT);
+        byte_pixels_expect_host(wrapped, NULL, value);
+        byte_pixels_expect_host(shared, NULL, 4);
+        cc_host_trim(0);
+    }
+    byte_pixels_expect_device(shared, NULL, 4, CC_STREAM_DEFAULT);
+    byte_pixels_write_device(shared, NULL, 9, CC_STREAM_DEFAULT);
+    fixture_ok(cc_image_prefetch(shared, NULL, 1));
+    /* The lost device may still be reading the host's memory; what it cannot touch is other memory. */
+    expect_lost(cc_image_prefetch(shared, NULL, CC_PLACE_HOST));
+    fixture_ok(cc_image_evict(shared, CC_PLACE_HOST));
+    byte_pixels_expect_host(shared, NULL, 9);
+    expect_lost(cc_image_prefetch(own, NULL, LOST));
+    byte_pixels_expect_host(own, NULL, 6);
+    cc_image_release(wrapped);
+    cc_image_release(shared);
+    cc_image_release(own);
+    free(memory);
+}
+END_TEST
+
+/* Both devices have the only copies; the good one is asked once the lost one has been given up. */
+START_TEST(a_copy_elsewhere_is_reached)
+{
+    if (!fixture_is_emulated() || fixture_device_count() < 3)
+        return;
+    cc_image *image = make(LOST);
+    byte_pixels_write_device(image, NULL, 3, CC_STREAM_DEFAULT);
+    fixture_ok(cc_image_prefetch(image, NULL, 1));
+    fixture_ok(cc_stream_synchronize(LOST, CC_STREAM_DEFAULT));
+    fixture_ok(cc_image_set_device(image, 1));
+    byte_pixels_expect_device(image, NULL, 3, CC_STREAM_DEFAULT);
+    lose_device();
+    byte_pixels_expect_device(image, NULL, 3, CC_STREAM_DEFAULT);
+    fixture_ok(cc_image_evict(image, LOST));
+    byte_pixels_expect_host(image, NULL, 3);
+    cc_image_release(image);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device_lost");
+    TCase *tcase = tcase_create("device_lost");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 2 * HANGS_AFTER_SECONDS);
+    tcase_add_test(tcase, what_the_host_has_is_there);
+    tcase_add_test(tcase, what_only_the_device_has_is_refused);
+    tcase_add_test(tcase, a_mapping_ends_on_a_lost_device);
+    tcase_add_test(tcase, limits_of_a_lost_device);
+    tcase_add_test(tcase, other_devices_go_on);
+    tcase_add_test(tcase, a_copy_elsewhere_is_reached);
+    suite_add_tcase(suite, tcase);
+    return fixture_run(suite);
+}
