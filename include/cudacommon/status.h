@@ -50,7 +50,9 @@ typedef enum cc_status {
      * fork. */
     CC_ERROR_FORKED = 18,
     /* The call is right but this build or this memory cannot do it. The message says what can. */
-    CC_ERROR_UNSUPPORTED = 19
+    CC_ERROR_UNSUPPORTED = 19,
+    /* The caller's own callback asked for the end. What was done by then is done; the function says what. */
+    CC_ERROR_CANCELLED = 20
 } cc_status;
 
 /**

@@ -120,6 +120,8 @@ const char *cc_status_name(cc_status status)
         return "CC_ERROR_FORKED";
     case CC_ERROR_UNSUPPORTED:
         return "CC_ERROR_UNSUPPORTED";
+    case CC_ERROR_CANCELLED:
+        return "CC_ERROR_CANCELLED";
     }
     return "CC_ERROR_UNKNOWN";
 }

@@ -202,15 +202,14 @@ static bool make_room(int32_t device, size_t needed_bytes)
 /* Others may take what was freed; that many times in a row it is given up. */
 #define MOST_ATTEMPTS 100
 
-cc_status cc__eviction_allocate(cc__data_manager *manager, int32_t device, cc_stream stream, cc__allocator *allocator,
-                                cc__place_memory *out_memory)
+cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream stream, const cc__layout *layout,
+                                cc__allocator *allocator, cc__place_memory *out_memory)
 {
-    cc__backend *backend = manager->backend;
-    const size_t size_bytes = (size_t)manager->layout.extent_bytes;
+    const size_t size_bytes = (size_t)layout->extent_bytes;
     cc_status status = CC_OK;
     cc__data_managers_free_leftovers();
     for (int32_t attempt = 0; attempt < MOST_ATTEMPTS; ++attempt) {
-        status = cc__device_memory_allocate(backend, device, stream, &manager->layout, allocator, out_memory);
+        status = cc__device_memory_allocate(backend, device, stream, layout, allocator, out_memory);
         if (status != CC_ERROR_OUT_OF_DEVICE_MEMORY || !cc__budget_could_hold(backend, device, size_bytes))
             return status;
         /* Within the limit it is the device that is full; then the image's own size is the best guess. */

@@ -29,7 +29,7 @@ cc__site cc__eviction_take_out(cc__data_manager *manager, cc_place place);
  * Memory on a device, for which that of other images is given up where the budget or the device needs it. No lock is
  * held. OUT_OF_DEVICE_MEMORY, and whatever the backend's allocation returns.
  */
-cc_status cc__eviction_allocate(cc__data_manager *manager, int32_t device, cc_stream stream, cc__allocator *allocator,
-                                cc__place_memory *out_memory);
+cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream stream, const cc__layout *layout,
+                                cc__allocator *allocator, cc__place_memory *out_memory);
 
 #endif

@@ -29,22 +29,20 @@ static uint64_t bytes_of(const cc__transfer *transfer, const cc__step *step)
     return (uint64_t)(cc__box_pixels(&step->box) * transfer->manager->layout.pixel_bytes);
 }
 
-static movement movement_of(const cc__transfer *transfer)
+static movement movement_of(const cc__tally *tally)
 {
     _Static_assert((int)CC__PATH_KERNEL == (int)CC_PATH_KERNEL && (int)CC__PATH_STAGED == (int)CC_PATH_STAGED &&
                        (int)CC__PATH_PLAIN == (int)CC_PATH_PLAIN && CC__PATH_COUNT <= CC_PATH_CAPACITY,
                    "paths have the numbers that callers know");
     movement moved = {{{0, 0}}};
     for (int32_t path = 0; path < CC__PATH_COUNT; ++path)
-        moved.by[path] = (cc_path_counters){transfer->moved.boxes[path], transfer->moved.bytes[path]};
+        moved.by[path] = (cc_path_counters){tally->boxes[path], tally->bytes[path]};
     return moved;
 }
 
-static void count(const cc__transfer *transfer, const movement *moved, uint64_t began)
+static void count(cc_counters *counters, bool to_host, const movement *moved, uint64_t began)
 {
-    cc_counters *counters = &transfer->manager->counters;
-    cc_path_counters *paths =
-        transfer->place == CC_PLACE_HOST ? counters->device_to_host_paths : counters->host_to_device_paths;
+    cc_path_counters *paths = to_host ? counters->device_to_host_paths : counters->host_to_device_paths;
     for (int32_t path = 0; path < CC_PATH_CAPACITY; ++path) {
         paths[path].copies += moved->by[path].copies;
         paths[path].bytes += moved->by[path].bytes;
@@ -184,9 +182,9 @@ void cc__report_transfer(const cc__transfer *transfer, uint64_t began)
 {
     const cc__data_manager *manager = transfer->manager;
     const cc__plan *plan = transfer->plan;
-    const movement moved = movement_of(transfer);
+    const movement moved = movement_of(&transfer->moved);
     cc__sources told = 0;
-    count(transfer, &moved, began);
+    count(&transfer->manager->counters, transfer->place == CC_PLACE_HOST, &moved, began);
     if (!cc__trace_is_on())
         return;
     if (transfer->allocates)
@@ -218,4 +216,42 @@ void cc__report_eviction(cc__data_manager *manager, cc_place place, const cc__pl
         return;
     note_memory(manager, CC_TRACE_EVICT, place, memory->size_bytes, function, reason);
     cc__report_free(manager, place, memory, function, "evicted");
+}
+
+void cc__report_tile_moved(cc__data_manager *manager, const cc__report_tile *tile)
+{
+    const uint64_t bytes = (uint64_t)(cc__box_pixels(&tile->box) * manager->layout.pixel_bytes);
+    const movement moved = movement_of(tile->moved);
+    cc_counters *counters = &manager->counters;
+    if (tile->is_up) {
+        ++counters->host_to_device_copies;
+        counters->host_to_device_bytes += bytes;
+    } else {
+        ++counters->device_to_host_copies;
+        counters->device_to_host_bytes += bytes;
+    }
+    count(counters, !tile->is_up, &moved, tile->began);
+    if (!cc__trace_is_on())
+        return;
+    if (tile->locked_bytes > 0)
+        note_memory(manager, CC_TRACE_REGISTER, CC_PLACE_HOST, tile->locked_bytes, tile->function,
+                    "pixels move between it and a device");
+    const cc_place from = tile->is_up ? CC_PLACE_HOST : tile->device;
+    const cc_place to = tile->is_up ? tile->device : CC_PLACE_HOST;
+    cc_trace_event event =
+        event_about(manager, tile->is_up ? CC_TRACE_COPY_TO_DEVICE : CC_TRACE_COPY_TO_HOST, from, to, tile->function);
+    event.box_count = 1;
+    event.bytes = bytes;
+    memcpy(event.box.index, tile->box.start, sizeof event.box.index);
+    memcpy(event.box.size, tile->box.size, sizeof event.box.size);
+    event.reason = tile->is_up ? "a tile of them is needed" : "a tile of them was computed";
+    note_copies(&event, &moved);
+}
+
+void cc__report_tile_memory(const cc__data_manager *manager, cc_trace_kind kind, int32_t device, uint64_t bytes,
+                            const char *function)
+{
+    if (cc__trace_is_on())
+        note_memory(manager, kind, device, bytes, function,
+                    kind == CC_TRACE_ALLOCATE ? "tiles, through which they move" : "the last tile is done");
 }

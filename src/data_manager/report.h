@@ -4,6 +4,8 @@
 
 #include "data_manager/transfer.h"
 
+#include <cudacommon/trace.h>
+
 uint64_t cc__report_clock(void); /* nanoseconds */
 
 /*
@@ -17,5 +19,19 @@ void cc__report_free(const cc__data_manager *manager, cc_place place, const cc__
 /* The same, for pixels that were taken from a place and are still at another. */
 void cc__report_eviction(cc__data_manager *manager, cc_place place, const cc__place_memory *memory,
                          const char *function, const char *reason);
+/* What moved between the host and a tile of the device's, which is nobody's copy of the pixels. */
+typedef struct cc__report_tile {
+    const char *function;
+    int32_t device;
+    bool is_up;
+    cc__box box;
+    const cc__tally *moved;
+    uint64_t locked_bytes;
+    uint64_t began; /* by the clock */
+} cc__report_tile;
+void cc__report_tile_moved(cc__data_manager *manager, const cc__report_tile *tile);
+/* Memory for tiles: CC_TRACE_ALLOCATE, or CC_TRACE_FREE. */
+void cc__report_tile_memory(const cc__data_manager *manager, cc_trace_kind kind, int32_t device, uint64_t bytes,
+                            const char *function);
 
 #endif

@@ -239,8 +239,8 @@ static cc_status allocate_target(cc__transfer *transfer)
     const cc__layout *layout = &transfer->manager->layout;
     if (transfer->place == CC_PLACE_HOST)
         return cc__host_memory_allocate(layout, transfer->allocator, &transfer->target);
-    return cc__eviction_allocate(transfer->manager, transfer->place, transfer->lanes[0].stream, transfer->allocator,
-                                 &transfer->target);
+    return cc__eviction_allocate(transfer->backend, transfer->place, transfer->lanes[0].stream, layout,
+                                 transfer->allocator, &transfer->target);
 }
 
 static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_place place)

@@ -1,5 +1,6 @@
 /* The public face of the budget: limits of devices, priorities and discarding of images. */
 #include "memory/budget.h"
+#include "memory/aside.h"
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -39,6 +40,7 @@ cc_status cc_device_trim(int32_t device, size_t keep_bytes)
     if (status != CC_OK)
         return status;
     cc__data_managers_free_leftovers();
+    cc__aside_try_again();
     return backend->trim(backend, device, keep_bytes);
 }
 

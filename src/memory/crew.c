@@ -27,15 +27,9 @@ int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most)
     return most > 1 ? most : 1;
 }
 
-typedef struct member {
-    pthread_t thread;
-    cc__crew_work work;
-    void *context;
-} member;
-
 static void *start(void *argument)
 {
-    const member *self = argument;
+    const cc__crew_member *self = argument;
     self->work(self->context);
     return NULL;
 }
@@ -52,23 +46,40 @@ static void block_signals(sigset_t *out_before)
     pthread_sigmask(SIG_SETMASK, &blocked, out_before);
 }
 
+/* The caller has blocked signals. */
+static bool start_member(cc__crew_member *member, cc__crew_work work, void *context)
+{
+    member->work = work;
+    member->context = context;
+    return pthread_create(&member->thread, NULL, start, member) == 0;
+}
+
+bool cc__crew_start(cc__crew_member *member, cc__crew_work work, void *context)
+{
+    sigset_t before;
+    block_signals(&before);
+    const bool started = start_member(member, work, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void cc__crew_join(cc__crew_member *member)
+{
+    pthread_join(member->thread, NULL);
+}
+
 void cc__crew_run(int32_t size, cc__crew_work work, void *context)
 {
-    member members[CC__CREW_MOST - 1];
+    cc__crew_member members[CC__CREW_MOST - 1];
     int32_t started = 0;
     if (size > 1) {
         sigset_t before;
         block_signals(&before);
-        while (started < size - 1 && started < CC__CREW_MOST - 1) {
-            members[started].work = work;
-            members[started].context = context;
-            if (pthread_create(&members[started].thread, NULL, start, &members[started]) != 0)
-                break;
+        while (started < size - 1 && started < CC__CREW_MOST - 1 && start_member(&members[started], work, context))
             ++started;
-        }
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     work(context);
     for (int32_t i = 0; i < started; ++i)
-        pthread_join(members[i].thread, NULL);
+        cc__crew_join(&members[i]);
 }

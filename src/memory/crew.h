@@ -2,6 +2,8 @@
 #ifndef CC_MEMORY_CREW_H
 #define CC_MEMORY_CREW_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +23,14 @@ int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
  */
 typedef void (*cc__crew_work)(void *context);
 void cc__crew_run(int32_t size, cc__crew_work work, void *context);
+
+/* One thread that works beside the caller's, until it comes back. False when the system gives none. */
+typedef struct cc__crew_member {
+    pthread_t thread;
+    cc__crew_work work;
+    void *context;
+} cc__crew_member;
+bool cc__crew_start(cc__crew_member *member, cc__crew_work work, void *context);
+void cc__crew_join(cc__crew_member *member);
 
 #endif

@@ -1,5 +1,6 @@
 #include "memory/transfer_streams.h"
 
+#include "memory/aside.h"
 #include "memory/chunks.h"
 #include "memory/host_pool.h"
 
@@ -67,6 +68,7 @@ void cc__transfer_streams_reset(void)
 {
     for (int32_t device = 0; pool.backend != NULL && device < pool.backend->device_count; ++device)
         cc__transfer_streams_synchronize(pool.backend, device);
+    cc__aside_try_again();
     cc__chunks_reset();
     cc__host_pool_trim(0);
     pthread_mutex_lock(&pool.lock);

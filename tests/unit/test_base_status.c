@@ -36,6 +36,7 @@ START_TEST(every_status_has_its_name_and_number)
         {CC_ERROR_DEVICE, 17, "CC_ERROR_DEVICE"},
         {CC_ERROR_FORKED, 18, "CC_ERROR_FORKED"},
         {CC_ERROR_UNSUPPORTED, 19, "CC_ERROR_UNSUPPORTED"},
+        {CC_ERROR_CANCELLED, 20, "CC_ERROR_CANCELLED"},
     };
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         ck_assert_int_eq(statuses[i].status, statuses[i].number);
@@ -46,7 +47,7 @@ END_TEST
 
 START_TEST(a_number_that_is_no_status_is_unknown)
 {
-    ck_assert_str_eq(cc_status_name((cc_status)20), "CC_ERROR_UNKNOWN");
+    ck_assert_str_eq(cc_status_name((cc_status)21), "CC_ERROR_UNKNOWN");
     ck_assert_str_eq(cc_status_name((cc_status)-1), "CC_ERROR_UNKNOWN");
     ck_assert_str_eq(cc_status_name((cc_status)0x7fffffff), "CC_ERROR_UNKNOWN");
 }

@@ -1,0 +1,68 @@
+#include "base/error.h"
+#include "ops/tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct rescale {
+    double scale;
+    double shift;
+    const cc_image *input;
+    const cc_image *output;
+} rescale;
+
+static cc__span span_of(const cc_tile_pixels *pixels)
+{
+    cc__span span = {.data = pixels->pixels};
+    memcpy(span.stride, pixels->strides_bytes, sizeof span.stride);
+    return span;
+}
+
+static cc_status rescale_tile(const cc_tile *tile, void *user_data)
+{
+    const rescale *self = user_data;
+    cc__backend *backend = cc__backend_get();
+    cc__rescale work = {.destination = span_of(&tile->output),
+                        .source = span_of(&tile->inputs[0]),
+                        .components = self->output->components,
+                        .destination_type = self->output->pixel_type,
+                        .source_type = self->input->pixel_type,
+                        .scale = self->scale,
+                        .shift = self->shift};
+    memcpy(work.size, tile->output.region.size, sizeof work.size);
+    if (tile->place != CC_PLACE_HOST)
+        return backend->rescale(backend, tile->place, tile->stream, &work);
+    cc__rescale_on_host(&work);
+    return CC_OK;
+}
+
+cc_status cc_tiles_rescale(cc_image *input, double scale, double shift, cc_image *output, const cc_tiles_params *params)
+{
+    static const char *const function = "cc_tiles_rescale";
+    const cc_tiles_params defaults = CC_TILES_PARAMS_INIT;
+    cc_tiles_input source = CC_TILES_INPUT_INIT;
+    cc_tiles_params known = CC_TILES_PARAMS_INIT;
+    rescale self = {scale, shift, input, output};
+    if (input == NULL || output == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
+                        input == NULL ? "input" : "output");
+    if (!isfinite(scale) || !isfinite(shift))
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = %g, expected a finite value", function,
+                        !isfinite(scale) ? "scale" : "shift", !isfinite(scale) ? scale : shift);
+    if (input->components != output->components)
+        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
+                        output->components, input->components);
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
+        if (input->box.size[axis] != output->box.size[axis])
+            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
+                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
+    const cc_status status = cc__tiles_read_params(function, params != NULL ? params : &defaults, &known);
+    if (status != CC_OK)
+        return status;
+    source.image = input;
+    known.inputs = &source;
+    known.input_count = 1;
+    known.output = output;
+    known.function = rescale_tile;
+    return cc__tiles_execute(function, &known, &self);
+}
