@@ -3,6 +3,7 @@
 #define CC_BACKEND_BACKEND_H
 
 #include "base/evaluate.h"
+#include "base/kernel.h"
 #include "base/reduce.h"
 #include "base/work.h"
 
@@ -83,6 +84,10 @@ struct cc__backend {
     cc_status (*evaluate)(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
     cc_status (*reduce)(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
     cc_status (*histogram)(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
+
+    /* Any other operation; the work is of the kernel's kind. What it touches is memory of `device`. */
+    cc_status (*run_kernel)(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                            const void *work);
 
     /*
      * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which

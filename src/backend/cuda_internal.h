@@ -48,6 +48,8 @@ cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, 
 cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
 cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
 cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
+cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                              const void *work);
 
 /* Starts kernels in a stream of the device that is entered. */
 typedef struct cc__cuda_launcher {

@@ -194,3 +194,16 @@ cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream
     cc__cuda_leave(&guard);
     return status;
 }
+
+cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                              const void *work)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    status = kernel->launch(work, &launcher.base);
+    cc__cuda_leave(&guard);
+    return status;
+}

@@ -1,4 +1,4 @@
-/* Expressions and reductions in a stream of the emulated device. */
+/* Operations on pixels in a stream of the emulated device. */
 #include "backend/emulated_state.h"
 
 #include <cudacommon/pixel.h>
@@ -151,4 +151,45 @@ cc_status cc__emulated_histogram(cc__backend *self, int32_t device, cc_stream st
 {
     cc__emulated *emulated = cc__emulated_lock(self);
     return cc__emulated_unlock(emulated, queue_histogram(emulated, device, stream, work));
+}
+
+static cc_status queue_kernel(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__kernel *kernel,
+                              const void *work)
+{
+    cc__stream *stream = NULL;
+    cc__block *block = NULL;
+    const int64_t size[CC_MAX_DIMENSION] = {1, 1, 1, 1};
+    cc__kernel_range ranges[CC__KERNEL_RANGES];
+    uint64_t ids[CC__TASK_BLOCKS] = {0};
+    const int32_t count = kernel->touches(work, ranges);
+    cc_status status = cc__emulated_find_open_stream(emulated, kernel->name, device, handle, &stream);
+    for (int32_t i = 0; i < count && status == CC_OK; i++) {
+        cc__span span = {.stride = {0}};
+        memcpy(&span.data, &ranges[i].first, sizeof span.data);
+        status = cc__emulated_find_block(emulated, kernel->name, "pixels", device, &span, size, ranges[i].size_bytes,
+                                         &block);
+        if (status == CC_OK)
+            ids[i] = block->id;
+    }
+    if (status != CC_OK)
+        return status;
+    cc__task *task = cc__emulated_create_task(CC__TASK_KERNEL, false);
+    if (task)
+        task->work.run.work = malloc(kernel->work_bytes);
+    if (!task || !task->work.run.work) {
+        cc__emulated_destroy_task(task);
+        return cc__emulated_no_memory(kernel->name);
+    }
+    task->work.run.kernel = kernel;
+    memcpy(task->work.run.work, work, kernel->work_bytes);
+    memcpy(task->block_ids, ids, sizeof ids);
+    cc__emulated_queue(stream, task);
+    return CC_OK;
+}
+
+cc_status cc__emulated_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                                  const void *work)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    return cc__emulated_unlock(emulated, queue_kernel(emulated, device, stream, kernel, work));
 }

@@ -49,6 +49,8 @@ void cc__emulated_destroy_task(cc__task *task)
     cc__emulated_release_mark(task->awaited);
     if (task->kind == CC__TASK_EVALUATE)
         free(task->work.evaluate);
+    if (task->kind == CC__TASK_KERNEL)
+        free(task->work.run.work);
     free(task);
 }
 
@@ -183,6 +185,9 @@ static void do_work(cc__emulated *emulated, cc__stream *stream, const cc__task *
         break;
     case CC__TASK_HISTOGRAM:
         cc__histogram_on_host(&task->work.histogram);
+        break;
+    case CC__TASK_KERNEL:
+        task->work.run.kernel->on_host(task->work.run.work);
         break;
     case CC__TASK_POISON:
         block = cc__emulated_block_by_id(emulated, task->block_ids[0]);

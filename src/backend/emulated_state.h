@@ -50,13 +50,14 @@ typedef enum cc__task_kind {
     CC__TASK_EVALUATE,
     CC__TASK_REDUCE,
     CC__TASK_HISTOGRAM,
+    CC__TASK_KERNEL,
     CC__TASK_POISON, /* makes memory fresh where the stream has got to its allocation */
     CC__TASK_FREE,
     CC__TASK_FUNCTION
 } cc__task_kind;
 
 /* The most blocks that a task works on. */
-#define CC__TASK_BLOCKS (1 + CC__MAX_SOURCES)
+#define CC__TASK_BLOCKS CC__KERNEL_RANGES
 
 typedef struct cc__task {
     struct cc__task *next;
@@ -71,6 +72,10 @@ typedef struct cc__task {
         cc__evaluate *evaluate; /* the task's own */
         cc__reduce reduce;
         cc__histogram histogram;
+        struct {
+            const cc__kernel *kernel;
+            void *work; /* the task's own */
+        } run;
         struct {
             cc__emulated_function call;
             void *argument;
@@ -201,5 +206,7 @@ cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stre
 cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
 cc_status cc__emulated_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
 cc_status cc__emulated_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
+cc_status cc__emulated_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                                  const void *work);
 
 #endif

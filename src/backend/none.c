@@ -156,6 +156,13 @@ static cc_status none_histogram(cc__backend *self, int32_t device, cc_stream str
     return no_device("histogram");
 }
 
+static cc_status none_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                                 const void *work)
+{
+    (void)self, (void)device, (void)stream, (void)work;
+    return no_device(kernel->name);
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
@@ -227,6 +234,7 @@ cc__backend *cc__backend_none(void)
                                .evaluate = none_evaluate,
                                .reduce = none_reduce,
                                .histogram = none_histogram,
+                               .run_kernel = none_run_kernel,
                                .copy_boxes = none_copy_boxes,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,

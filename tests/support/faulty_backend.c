@@ -252,6 +252,14 @@ static cc_status faulty_histogram(cc__backend *self, int32_t device, cc_stream s
                       faulty_passes(&now) ? now.inner->histogram(now.inner, device, stream, work) : now.entry.status);
 }
 
+static cc_status faulty_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                                   const void *work)
+{
+    faulty_call now = faulty_begin(self, FAULTY_RUN_KERNEL, device, stream, 0);
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->run_kernel(now.inner, device, stream, kernel, work)
+                                                : now.entry.status);
+}
+
 cc__backend *faulty_backend_create(cc__backend *inner)
 {
     faulty *self = calloc(1, sizeof *self);
@@ -286,6 +294,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .evaluate = faulty_evaluate,
                                 .reduce = faulty_reduce,
                                 .histogram = faulty_histogram,
+                                .run_kernel = faulty_run_kernel,
                                 .copy_boxes = faulty_copy_boxes,
                                 .stream_id = faulty_stream_id,
                                 .memory_info = faulty_memory_info,

@@ -12,7 +12,8 @@ const char *faulty_operation_name(faulty_operation operation)
         "stream_is_capturing", "event_create",    "event_destroy", "event_record",   "event_is_complete",
         "event_synchronize",   "stream_wait",     "copy",          "fill",           "rescale",
         "copy_boxes",          "stream_id",       "memory_info",   "trim",           "range_push",
-        "range_pop",           "synchronize",     "evaluate",      "reduce",         "histogram"};
+        "range_pop",           "synchronize",     "evaluate",      "reduce",         "histogram",
+        "run_kernel"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 

@@ -284,6 +284,65 @@ START_TEST(boxes_lose_the_device_when_memory_goes_first)
 }
 END_TEST
 
+/* A kernel that adds one byte to another. */
+typedef struct sum {
+    unsigned char *to;
+    const unsigned char *from;
+} sum;
+
+static void add_on_host(const void *work)
+{
+    const sum *self = work;
+    *self->to = (unsigned char)(*self->to + *self->from);
+}
+
+static int32_t touch_both(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+{
+    const sum *self = work;
+    out_ranges[0] = (cc__kernel_range){self->to, 1};
+    out_ranges[1] = (cc__kernel_range){self->from, 1};
+    return 2;
+}
+
+static const cc__kernel add_kernel = {
+    .name = "add", .work_bytes = sizeof(sum), .on_host = add_on_host, .touches = touch_both};
+
+START_TEST(kernels_run_in_stream_order_on_memory_of_the_device)
+{
+    unsigned char host[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    unsigned char *memory = allocate(0, a0, 8);
+    sum work = {memory, memory + 7};
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host, 8), CC_OK);
+    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    work.from = memory + 1; /* the first work was copied */
+    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, host, memory, 8), CC_OK);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
+    ck_assert_int_eq(host[0], 1 + 8 + 2);
+
+    work.from = memory + 8;
+    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
+    work.from = host;
+    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
+    work.from = memory;
+    ck_assert_int_eq(backend->run_kernel(backend, 0, (cc_stream)0xBAD0, &add_kernel, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc__emulated_count_live(backend).queued, 0);
+    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    ck_assert_int_eq(backend->free(backend, 0, a0, memory), CC_OK);
+}
+END_TEST
+
+START_TEST(range_of_a_box_has_its_first_and_last_byte)
+{
+    unsigned char pixels[200];
+    const cc__span span = {pixels + 100, {-4, 20, 0, 7}};
+    const int64_t size[CC_MAX_DIMENSION] = {3, 2, 9, 1};
+    const cc__kernel_range range = cc__kernel_range_of(&span, size, 4);
+    ck_assert_ptr_eq(range.first, pixels + 100 - 8);
+    ck_assert_int_eq(range.size_bytes, 8 + 20 + 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emulated work");
@@ -297,6 +356,8 @@ int main(void)
     tcase_add_test(cases, boxes_are_copied_late_and_in_order);
     tcase_add_test(cases, boxes_want_memory_that_a_kernel_reaches);
     tcase_add_test(cases, many_boxes_are_copied);
+    tcase_add_test(cases, kernels_run_in_stream_order_on_memory_of_the_device);
+    tcase_add_test(cases, range_of_a_box_has_its_first_and_last_byte);
     tcase_add_loop_test(cases, boxes_lose_the_device_when_memory_goes_first, 0, 2);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -34,6 +34,23 @@ static void tear_down(void)
 }
 
 /* Every operation once, in the order of faulty_operation. Fills in what came back. */
+/* A kernel that writes a 7 where its work says. */
+static void write_seven(const void *work)
+{
+    unsigned char *const *to = work;
+    **to = 7;
+}
+
+static int32_t touch_one(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+{
+    unsigned char *const *to = work;
+    out_ranges[0] = (cc__kernel_range){*to, 1};
+    return 1;
+}
+
+static const cc__kernel seven = {
+    .name = "seven", .work_bytes = sizeof(unsigned char *), .on_host = write_seven, .touches = touch_one};
+
 static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
 {
     static unsigned char host[BYTES];
@@ -103,6 +120,8 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_EVALUATE] = faulty->evaluate(faulty, 0, stream, &evaluate);
     statuses[FAULTY_REDUCE] = faulty->reduce(faulty, 0, stream, &reduce);
     statuses[FAULTY_HISTOGRAM] = faulty->histogram(faulty, 0, stream, &histogram);
+    unsigned char *to = memory;
+    statuses[FAULTY_RUN_KERNEL] = faulty->run_kernel(faulty, 0, stream, &seven, &to);
     ck_assert_int_eq(inner->free(inner, 0, stream, results), CC_OK);
     faulty->range_push(faulty, "all");
     faulty->range_pop(faulty);

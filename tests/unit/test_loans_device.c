@@ -263,6 +263,33 @@ START_TEST(what_is_pending_is_told)
 }
 END_TEST
 
+/* Somebody unknown may write: what is pending is then what the default stream holds. */
+START_TEST(beside_somebody_unknown_the_default_stream_tells)
+{
+    if (device < 0)
+        return;
+    cc_loan *first = must_export(CC_ACCESS_READ_WRITE, false);
+    fixture_ok(cc_stream_synchronize(device, stream));
+    fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+    cc_loan *second = must_export(CC_ACCESS_READ_WRITE, false);
+    ck_assert_uint_eq(lent.pending, fixture_is_emulated()); /* there, what was marked just now is never done yet */
+    cc_loan_release(second);
+
+    /* What cannot be asked is pending. */
+    const faulty_operation operations[] = {FAULTY_EVENT_RECORD, FAULTY_EVENT_IS_COMPLETE};
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; ++i) {
+        const faulty_rule rule = {operations[i], 1, false, CC_ERROR_DEVICE, 999};
+        fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+        faulty_backend_add_rule(fixture_backend, &rule);
+        second = must_export(CC_ACCESS_READ_WRITE, false);
+        ck_assert_uint_eq(lent.pending, 1);
+        ck_assert_int_eq(faulty_backend_counts(fixture_backend).failures, (int64_t)i + 1);
+        cc_loan_release(second);
+    }
+    cc_loan_release(first);
+}
+END_TEST
+
 /* Each copy for the host is one moment of the borrower's memory; a second one would change the first under its reader.
  */
 START_TEST(a_copy_in_somebodys_hands_is_not_copied_over)
@@ -545,6 +572,7 @@ int main(void)
     tcase_add_test(tcase, the_borrower_comes_after_copies_of_its_pixels);
     tcase_add_test(tcase, a_reading_loan_costs_no_copies);
     tcase_add_test(tcase, what_is_pending_is_told);
+    tcase_add_test(tcase, beside_somebody_unknown_the_default_stream_tells);
     tcase_add_test(tcase, a_copy_in_somebodys_hands_is_not_copied_over);
     tcase_add_test(tcase, bringing_back_may_fail);
     tcase_add_test(tcase, a_capture_is_left_alone);
