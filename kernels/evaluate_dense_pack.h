@@ -51,19 +51,29 @@ static __device__ inline void DENSE(write)(cc_pixel_type type, const double valu
     }
 }
 
-/* What is in registers is chosen by branches that all threads take alike: indices would put it into memory. */
-static __device__ inline void DENSE(take)(const cc__term *term, const DENSE_HELD held[CC__DENSE_SOURCES][DENSE_PACK],
+/*
+ * What is in registers is chosen by branches that all threads take alike, with a name for each source: indices would
+ * put it into memory.
+ */
+#define DENSE_TAKE(N)                                                                                                  \
+    case N:                                                                                                            \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < DENSE_PACK; i++)                                                                       \
+            out[i] = (double)held##N[i];                                                                               \
+        break;
+
+static __device__ inline void DENSE(take)(const cc__term *term, const DENSE_HELD held0[DENSE_PACK],
+                                          const DENSE_HELD held1[DENSE_PACK], const DENSE_HELD held2[DENSE_PACK],
+                                          const DENSE_HELD held3[DENSE_PACK],
                                           const double slots[DENSE_SLOTS][DENSE_PACK], double out[DENSE_PACK])
 {
     switch (term->kind) {
     case CC__TERM_SOURCE:
-        CC__UNROLL
-        for (int32_t source = 0; source < CC__DENSE_SOURCES; source++) {
-            if (term->number == source) {
-                CC__UNROLL
-                for (int32_t i = 0; i < DENSE_PACK; i++)
-                    out[i] = (double)held[source][i];
-            }
+        switch (term->number) {
+            DENSE_TAKE(0)
+            DENSE_TAKE(1)
+            DENSE_TAKE(2)
+            DENSE_TAKE(3)
         }
         break;
     case CC__TERM_SLOT:
@@ -99,6 +109,10 @@ static __device__ inline void DENSE(make_step)(int32_t kind, double value[DENSE_
     }
 }
 
+#define DENSE_HOLD(N)                                                                                                  \
+    if (N < plan.source_count)                                                                                         \
+        DENSE(read)(plan.from_type[N], plan.from[N], n, held##N);
+
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
     DENSE(evaluate)(const __grid_constant__ cc__dense_plan plan)
 {
@@ -111,28 +125,31 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
             slots[CC_MAX_STEPS + n][i] = single;
     }
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x; n < plan.packs; n += step) {
-        DENSE_HELD held[CC__DENSE_SOURCES][DENSE_PACK];
+        DENSE_HELD held0[DENSE_PACK];
+        DENSE_HELD held1[DENSE_PACK];
+        DENSE_HELD held2[DENSE_PACK];
+        DENSE_HELD held3[DENSE_PACK];
         double value[DENSE_PACK];
         double a[DENSE_PACK];
         double b[DENSE_PACK];
         CC__UNROLL
-        for (int32_t source = 0; source < CC__DENSE_SOURCES; source++) {
-            CC__UNROLL
-            for (int32_t i = 0; i < DENSE_PACK; i++)
-                held[source][i] = 0;
-            if (source < plan.source_count)
-                DENSE(read)(plan.from_type[source], plan.from[source], n, held[source]);
-        }
-        CC__UNROLL
         for (int32_t i = 0; i < DENSE_PACK; i++) {
+            held0[i] = 0;
+            held1[i] = 0;
+            held2[i] = 0;
+            held3[i] = 0;
             value[i] = 0.0;
             a[i] = 0.0;
             b[i] = 0.0;
         }
+        DENSE_HOLD(0)
+        DENSE_HOLD(1)
+        DENSE_HOLD(2)
+        DENSE_HOLD(3)
         for (int32_t s = 0; s < plan.step_count; s++) {
             const cc__instruction *now = &plan.steps[s];
-            DENSE(take)(&now->a, held, slots, a);
-            DENSE(take)(&now->b, held, slots, b);
+            DENSE(take)(&now->a, held0, held1, held2, held3, slots, a);
+            DENSE(take)(&now->b, held0, held1, held2, held3, slots, b);
             DENSE(make_step)(now->kind, value, a, b);
             if (now->slot >= 0) {
                 CC__UNROLL
@@ -148,3 +165,5 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
 #undef DENSE_READ
 #undef DENSE_WRITE
 #undef DENSE_STEP
+#undef DENSE_TAKE
+#undef DENSE_HOLD
