@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from ctypes import c_void_p
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Union
 
 import numpy as np
@@ -362,33 +363,33 @@ class _Program:
         return expression._kind, expression._operands
 
 
+def _leaves(expression: Expression, found: dict[int, Expression]) -> dict[int, Expression]:
+    """What it is made of: images as a whole, or in part."""
+    if id(expression) not in found:
+        found[id(expression)] = expression
+        for each in expression._operands:
+            _leaves(each, found)
+    return found
+
+
 def _size_of(expression: Expression) -> tuple[list[int], int, Image | None]:
     """Size and components of what comes out, and an image that has as many pixels, or else axes, for its geometry."""
-    leaves: list[Expression] = []
-    seen: set[int] = set()
-
-    def collect(each: Expression) -> None:
-        if id(each) not in seen:
-            seen.add(id(each))
-            if each._image is not None:
-                leaves.append(each)
-            for operand in each._operands:
-                collect(operand)
-
-    collect(expression)
-    sizes = [(each, each._image.size) for each in leaves if each._image is not None]
-    dimension = max((len(size) for _, size in sizes), default=0)
-    size = [1] * dimension
+    size: list[int] = []
     components = 1
-    for each, own in sizes:
-        assert each._image is not None
-        for axis, count in enumerate(own):
-            size[axis] = count if size[axis] == 1 else size[axis]
-        if each._take == OPERAND_IMAGE and components == 1:
-            components = each._image.components
-    fitting = [each._image for each, own in sizes if list(own) == size]
-    others = [each._image for each, own in sizes if len(own) == dimension]
-    return size, components, next(iter(fitting or others), None)
+    like: Image | None = None
+    for leaf in _leaves(expression, {}).values():
+        image = leaf._image
+        if image is None:
+            continue
+        own = list(image.size)
+        if own != size:
+            grown = [other if first == 1 else first for first, other in zip_longest(size, own, fillvalue=1)]
+            if like is None or (grown == own and size != grown) or len(own) > len(size):
+                like = image
+            size = grown
+        if leaf._take == OPERAND_IMAGE and components == 1:
+            components = image.components
+    return size, components, like
 
 
 def evaluate(expression: Operand, out: Image | None = None, *, dtype: Any = None, stream: Any = None) -> Image:

@@ -27,6 +27,7 @@ _TO_HOST = export_params(structures.PLACE_HOST)
 _TO_DEVICE = export_params(structures.DEVICE_CURRENT)
 
 _UNINITIALIZED = 1
+_PARAMS_BYTES = ctypes.sizeof(structures.ImageParams)
 _NAMED_DEVICES = ("cuda", "gpu")
 
 
@@ -479,17 +480,16 @@ class Image(Arithmetic, Reductions):
     def _new_like(self, pixel_type: int, components: int, size: Sequence[int]) -> Image:
         """For the result of an operation: with undefined pixels, where this one is on devices and, if it has as many
         axes, in space."""
-        geometry = self._geometry
-        if len(size) != self.dimension:
-            geometry = make_geometry(len(size))
+        dimension = len(size)
+        geometry = self._geometry if dimension == self.dimension else make_geometry(dimension)
         params = structures.ImageParams(
-            ctypes.sizeof(structures.ImageParams),
-            len(size),
+            _PARAMS_BYTES,
+            dimension,
             pixel_type,
             components,
             library.cc_image_get_device(self._handle),
             _UNINITIALIZED,
-            make_region(geometry.index[: len(size)], size),
+            structures.Region(geometry.index, tuple(size)),
             geometry.spacing,
             geometry.origin,
             geometry.direction,
