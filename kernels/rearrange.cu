@@ -371,10 +371,10 @@ static __device__ inline void store_square(const cc__rearrange_plan *plan, int32
         for (int32_t unit = lane; unit < width * units; unit += side) {
             int32_t column = cc__divide(unit, &plan->of_pixel);
             int32_t in_pixel = unit - column * units;
-            store_unit(to + pixel * stride + unit * unit_bytes,
-                       load_unit(square + column * plan->pitch_bytes + (pixel * units + in_pixel) * unit_bytes,
-                                 unit_bytes),
-                       unit_bytes);
+            store_unit(
+                to + pixel * stride + unit * unit_bytes,
+                load_unit(square + column * plan->pitch_bytes + (pixel * units + in_pixel) * unit_bytes, unit_bytes),
+                unit_bytes);
         }
 }
 

@@ -46,8 +46,9 @@ static void on_host(const void *work)
     const int64_t rows = cc__rearrange_rows(rearrange);
     all.parts = rows * all.parts_of_row;
     all.at_once = 1 + PIXELS_AT_ONCE / row_size;
-    const size_t bytes = (size_t)(rows * row_size) * (size_t)rearrange->components *
-                         (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
+    const size_t bytes =
+        (size_t)(rows * row_size) * (size_t)rearrange->components *
+        (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
     cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_parts, &all);
 }
 
@@ -66,8 +67,8 @@ static int32_t touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_
         from.stride[i] = axis->from_stride;
         from_size[i] = axis->from_size;
     }
-    out_ranges[0] = cc__kernel_range_of(
-        &to, to_size, rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->to_type));
+    out_ranges[0] = cc__kernel_range_of(&to, to_size,
+                                        rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->to_type));
     out_ranges[1] = cc__kernel_range_of(
         &from, from_size, rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->from_type));
     return 2;
@@ -102,8 +103,7 @@ static void make_work(const cc__arrangement *all, const cc__span *from, const cc
     out_work->from_type = all->input->pixel_type;
     out_work->components = all->output->components;
     if (all->value != NULL)
-        memcpy(out_work->value, all->value,
-               (size_t)out_work->components * cc_pixel_type_size_bytes(out_work->to_type));
+        memcpy(out_work->value, all->value, (size_t)out_work->components * cc_pixel_type_size_bytes(out_work->to_type));
     for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
         cc__rearrange_axis *axis = &out_work->axes[i];
         const int32_t source = all->order[i];

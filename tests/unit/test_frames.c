@@ -76,7 +76,7 @@ static const position_case positions[] = {
 
 /* Of the frames, of the volume. */
 static const cc_pixel_type types[][2] = {
-    {CC_PIXEL_FLOAT32, CC_PIXEL_FLOAT32}, {CC_PIXEL_INT16, CC_PIXEL_UINT8},       {CC_PIXEL_FLOAT64, CC_PIXEL_INT16},
+    {CC_PIXEL_FLOAT32, CC_PIXEL_FLOAT32}, {CC_PIXEL_INT16, CC_PIXEL_UINT8},          {CC_PIXEL_FLOAT64, CC_PIXEL_INT16},
     {CC_PIXEL_UINT16, CC_PIXEL_FLOAT64},  {CC_PIXEL_COMPLEX64, CC_PIXEL_COMPLEX128},
 };
 #define TYPES ((int32_t)(sizeof types / sizeof types[0]))
@@ -152,7 +152,8 @@ START_TEST(splatting_is_the_adjoint)
         y[n] = 5 - n % 11;
     for (int32_t p = 0; p < POSITIONS; p++) {
         cc_image *frames = frames_image(CC_PIXEL_FLOAT64, 1, x), *sums = frames_image(CC_PIXEL_FLOAT64, 1, zeros);
-        cc_image *volume = numbers_image(CC_PIXEL_FLOAT64, 1, I, J, y), *made = fixture_image(CC_PIXEL_FLOAT64, 1, 2, I, J, 1);
+        cc_image *volume = numbers_image(CC_PIXEL_FLOAT64, 1, I, J, y),
+                 *made = fixture_image(CC_PIXEL_FLOAT64, 1, 2, I, J, 1);
         double left = 0, right = 0;
         fixture_ok(cc_image_interpolate_frames(frames, positions[p].position, positions[p].border, made, STREAM));
         fixture_ok(cc_image_splat_frames(volume, positions[p].position, positions[p].border, sums, STREAM));
@@ -180,7 +181,8 @@ START_TEST(averages)
     for (int32_t n = 0; n < frame * FRAMES; n++)
         values[n] = n * 7 % 250;
     for (int32_t n = 0; n < frame; n++)
-        expected[n] = into(type[1], (values[n] + values[frame + n] + values[2 * frame + n] + values[3 * frame + n]) / 4);
+        expected[n] =
+            into(type[1], (values[n] + values[frame + n] + values[2 * frame + n] + values[3 * frame + n]) / 4);
     cc_image *frames = frames_image(type[0], 1, values), *volume = fixture_image(type[1], 1, 3, I, J, 1), *last = NULL;
     fixture_ok(cc_image_average_frames(frames, volume, STREAM));
     numbers_expect(volume, expected);
@@ -206,7 +208,8 @@ START_TEST(special_numbers)
     values[2] = INFINITY;
     values[3] = -0.0;
     memcpy(expected, values, sizeof expected);
-    cc_image *frames = frames_image(CC_PIXEL_FLOAT32, 1, values), *volume = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I, J, 1);
+    cc_image *frames = frames_image(CC_PIXEL_FLOAT32, 1, values),
+             *volume = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I, J, 1);
     fixture_ok(cc_image_interpolate_frames(frames, -1, CC_BORDER_REPLICATE, volume, STREAM));
     numbers_expect(volume, expected);
     fixture_ok(cc_image_interpolate_frames(frames, -0.5, CC_BORDER_REPLICATE, volume, STREAM));
@@ -280,11 +283,15 @@ START_TEST(refusals)
     const cc_status invalid = CC_ERROR_INVALID_ARGUMENT;
     const cc_border border = CC_BORDER_REPLICATE;
     fill_values(values, FRAME * FRAMES);
-    cc_image *frames = frames_image(CC_PIXEL_FLOAT32, 1, values), *volume = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I, J, 1);
-    cc_image *line = fixture_image(CC_PIXEL_FLOAT32, 1, 1, I, 1, 1), *point = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 1, 1, 1);
-    cc_image *wide = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I + 1, J, 1), *pair = fixture_image(CC_PIXEL_FLOAT32, 2, 2, I, J, 1);
+    cc_image *frames = frames_image(CC_PIXEL_FLOAT32, 1, values),
+             *volume = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I, J, 1);
+    cc_image *line = fixture_image(CC_PIXEL_FLOAT32, 1, 1, I, 1, 1),
+             *point = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 1, 1, 1);
+    cc_image *wide = fixture_image(CC_PIXEL_FLOAT32, 1, 2, I + 1, J, 1),
+             *pair = fixture_image(CC_PIXEL_FLOAT32, 2, 2, I, J, 1);
     cc_image *complex = fixture_image(CC_PIXEL_COMPLEX64, 1, 2, I, J, 1);
-    cc_image *none = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, 0), *empty = fixture_image(CC_PIXEL_FLOAT32, 1, 3, 0, J, 2);
+    cc_image *none = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, 0),
+             *empty = fixture_image(CC_PIXEL_FLOAT32, 1, 3, 0, J, 2);
     cc_image *no_pixels = fixture_image(CC_PIXEL_FLOAT32, 1, 2, 0, J, 1);
 
     expect_failure(invalid, "input", cc_image_interpolate_frames(NULL, 0, border, volume, STREAM));
