@@ -110,7 +110,7 @@ static inline void cc__rearrange_plan_rows(const cc__rearrange *work, cc__rearra
         out_rows->size[i] = 1;
     for (int32_t i = 1; i < CC_MAX_DIMENSION; i++) {
         out_rows->size[i - 1] = work->axes[i].size;
-        if (work->axes[i].size > 1)
+        if (work->axes[i].size > 1 || !cc__rearrange_is_inside(&work->axes[i]))
             out_rows->axes = i;
     }
 }
