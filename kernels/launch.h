@@ -2,6 +2,7 @@
 #ifndef CC_KERNELS_LAUNCH_H
 #define CC_KERNELS_LAUNCH_H
 
+#include "base/derivative.h"
 #include "base/evaluate.h"
 #include "base/reduce.h"
 #include "base/work.h"
@@ -27,6 +28,9 @@ cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launch
 cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher);
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
+
+/* For cc__kernel: the work is a cc__derivative. */
+cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

@@ -6,6 +6,7 @@
 #include <cudacommon/arithmetic.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
+#include <cudacommon/derivatives.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
