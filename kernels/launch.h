@@ -5,6 +5,7 @@
 #include "base/derivative.h"
 #include "base/evaluate.h"
 #include "base/reduce.h"
+#include "base/resample.h"
 #include "base/work.h"
 
 #include <cudacommon/status.h>
@@ -29,8 +30,10 @@ cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *laun
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 
-/* For cc__kernel: the work is a cc__derivative. */
+/* For cc__kernel: the work is a cc__derivative, cc__resample or cc__bspline. */
 cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_bspline(const void *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

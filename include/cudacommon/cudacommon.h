@@ -21,6 +21,7 @@
 #include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
 #include <cudacommon/release_queue.h>
+#include <cudacommon/resample.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/tiles.h>
