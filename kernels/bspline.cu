@@ -46,10 +46,10 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) find_coefficients(co
     }
 }
 
-cc_status cc__launch_bspline(const void *work, const cc__launcher *launcher)
+cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher)
 {
     bspline_plan plan;
-    plan.work = *(const cc__bspline *)work;
+    plan.work = *work;
     plan.line_count = cc__bspline_line_count(&plan.work);
     const int64_t blocks = (plan.line_count - 1) / CC__BLOCK_THREADS + 1;
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;

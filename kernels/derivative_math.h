@@ -4,6 +4,8 @@
 
 #include "kernels/shared.h"
 
+#include <stdint.h>
+
 /* NUMBER is float or double. */
 #define CC__DEFINE_DERIVATIVE_MATH(NUMBER, SUFFIX)                                                                     \
     CC__SHARED NUMBER cc__slope_##SUFFIX(NUMBER high, NUMBER low, NUMBER weight)                                       \
@@ -17,7 +19,7 @@
     }                                                                                                                  \
                                                                                                                        \
     /* A vector's part along one axis; `factors` are `step` apart. */                                                  \
-    CC__SHARED NUMBER cc__turned_##SUFFIX(const NUMBER vector[3], const double *factors, int step)                     \
+    CC__SHARED NUMBER cc__turned_##SUFFIX(const NUMBER vector[3], const double *factors, int64_t step)                 \
     {                                                                                                                  \
         NUMBER sum = vector[0] * (NUMBER)factors[0];                                                                   \
         sum += vector[1] * (NUMBER)factors[step];                                                                      \

@@ -30,10 +30,11 @@ cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *laun
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 
-/* For cc__kernel: the work is a cc__derivative, cc__resample or cc__bspline. */
+/* For cc__kernel: the work is a cc__derivative or cc__resample. */
 cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
-cc_status cc__launch_bspline(const void *work, const cc__launcher *launcher);
+/* A part of the above. */
+cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

@@ -279,10 +279,25 @@ static const void *kernel_of(const resample_plan *plan)
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
 }
 
+static cc_status launch_coefficients(const cc__resample *work, const cc__launcher *launcher)
+{
+    cc__bspline bspline;
+    cc_status status = CC_OK;
+    for (int32_t axis = 0; axis < work->axes && status == CC_OK; axis++)
+        if (cc__bspline_plan(work, axis, &bspline))
+            status = cc__launch_bspline(&bspline, launcher);
+    return status;
+}
+
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
 {
     resample_plan plan;
     plan.work = *(const cc__resample *)work;
+    if (plan.work.interpolation == CC_INTERPOLATION_CUBIC_BSPLINE) {
+        const cc_status status = launch_coefficients(&plan.work, launcher);
+        if (status != CC_OK)
+            return status;
+    }
     cc__columns_plan(plan.work.size, plan.work.components, &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan),

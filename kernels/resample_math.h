@@ -295,9 +295,9 @@ CC__DEFINE_POSITION(double, float64)
         value = (value + pole * before) * (pole / (pole * pole - 1));                                                  \
         *(NUMBER *)(void *)(to + (count - 1) * to_step) = (NUMBER)value;                                               \
         for (int64_t n = count - 2; n >= 0; n--) {                                                                     \
-            NUMBER *at = (NUMBER *)(void *)(to + n * to_step);                                                         \
-            value = pole * (value - (double)*at);                                                                      \
-            *at = (NUMBER)value;                                                                                       \
+            void *at = to + n * to_step;                                                                               \
+            value = pole * (value - (double)*(NUMBER *)at);                                                            \
+            *(NUMBER *)at = (NUMBER)value;                                                                             \
         }                                                                                                              \
     }
 

@@ -3,6 +3,22 @@
 #include "kernels/resample_math.h"
 
 #include <fenv.h>
+#include <string.h>
+
+bool cc__bspline_plan(const cc__resample *work, int32_t axis, cc__bspline *out_work)
+{
+    /* The first one brings the pixels over, even if it changes nothing. */
+    if (axis > 0 && work->source_size[axis] == 1)
+        return false;
+    out_work->destination = work->source;
+    out_work->source = axis == 0 ? work->pixels : work->source;
+    out_work->source_type = axis == 0 ? work->pixels_type : work->source_type;
+    out_work->in_float32 = work->in_float32;
+    out_work->components = work->components;
+    out_work->axis = axis;
+    memcpy(out_work->size, work->source_size, sizeof out_work->size);
+    return true;
+}
 
 int64_t cc__bspline_line_count(const cc__bspline *work)
 {

@@ -5,6 +5,7 @@
 #include "base/work.h"
 
 #include <cudacommon/resample.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,9 +19,11 @@ typedef struct cc__map {
 typedef struct cc__resample {
     cc__span destination; /* apart from the others */
     cc__span source;      /* for the cubic B-spline its coefficients, float32 or float64 as the arithmetic is */
+    cc__span pixels;      /* for the cubic B-spline: what the coefficients are found from, of pixels_type */
     cc__span field;       /* displacements; data NULL: none */
     cc_pixel_type destination_type;
     cc_pixel_type source_type;
+    cc_pixel_type pixels_type;
     cc_pixel_type field_type;
     int32_t interpolation; /* a cc_interpolation */
     int32_t axes;          /* 1 to 3: of the field's components */
@@ -55,6 +58,8 @@ typedef struct cc__bspline {
     int64_t size[CC_MAX_DIMENSION];
 } cc__bspline;
 
+/* What is to be done along an axis before the coefficients are sampled. False: nothing, the axis has one pixel. */
+bool cc__bspline_plan(const cc__resample *work, int32_t axis, cc__bspline *out_work);
 /* Components of pixels of which no two have the same place along the other axes. */
 int64_t cc__bspline_line_count(const cc__bspline *work);
 /* Of a cc__bspline; lines may be done in any order. */

@@ -44,11 +44,11 @@ static void to_pixels(const cc_image *to, int32_t axes, double vector[3])
         vector[axis] /= to->geometry.spacing[axis];
 }
 
-static void transform_vector(const cc__affine *transform, int32_t axes, double vector[3])
+static void transform_vector(const cc__affine *transform, double vector[3])
 {
     double turned[3] = {0, 0, 0};
-    for (int32_t row = 0; row < axes; row++)
-        for (int32_t column = 0; column < axes; column++)
+    for (int32_t row = 0; row < 3; row++)
+        for (int32_t column = 0; column < 3; column++)
             turned[row] += transform->matrix[row][column] * vector[column];
     memcpy(vector, turned, sizeof turned);
 }
@@ -85,14 +85,14 @@ bool cc__grid_map(const cc_image *from, const cc_image *to, const cc__affine *tr
             step[row] = geometry->direction[row][axis] * geometry->spacing[axis];
         for (int32_t row = 0; row < axes && !is_scale; row++)
             origin[row] += step[row] * (double)from->region.index[axis];
-        transform_vector(transform, axes, step);
+        transform_vector(transform, step);
         to_pixels(to, axes, step);
         for (int32_t row = 0; row < axes; row++)
             out_map->row[row][axis] = is_scale ? row == axis : step[row];
         if (is_scale)
             out_map->row[axis][axis] = geometry->spacing[axis] / to->geometry.spacing[axis];
     }
-    transform_vector(transform, axes, origin);
+    transform_vector(transform, origin);
     for (int32_t axis = 0; axis < axes; axis++)
         origin[axis] = (origin[axis] - to->geometry.origin[axis]) + transform->offset[axis];
     to_pixels(to, axes, origin);
@@ -109,7 +109,7 @@ bool cc__grid_pull(const cc_image *to, const cc__affine *transform, int32_t axes
     for (int32_t axis = 0; axis < axes; axis++) {
         double step[3] = {0, 0, 0};
         step[axis] = 1;
-        transform_vector(transform, axes, step);
+        transform_vector(transform, step);
         to_pixels(to, axes, step);
         for (int32_t row = 0; row < axes; row++)
             out_pull[row][axis] = step[row];

@@ -5,7 +5,7 @@
 #include "base/resample.h"
 #include "image/image_handle.h"
 
-/* point of `to` = matrix * point of `from` + offset. */
+/* point of `to` = matrix * point of `from` + offset; identity and 0 past the dimension. */
 typedef struct cc__affine {
     double matrix[3][3];
     double offset[3];

@@ -1,4 +1,3 @@
-#include "backend/backend.h"
 #include "base/components.h"
 #include "base/error.h"
 #include "kernels/launch.h"
@@ -6,6 +5,7 @@
 #include "ops/grid_map.h"
 #include "ops/lent_images.h"
 #include "ops/row_crew.h"
+#include "ops/scratch_pixels.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,53 +20,47 @@ static int64_t pixel_bytes(cc_pixel_type type, int32_t components)
     return (int64_t)cc_pixel_type_size_bytes(type) * components;
 }
 
+static void find_coefficients(const cc__resample *work)
+{
+    cc__bspline bspline;
+    for (int32_t axis = 0; axis < work->axes; axis++)
+        if (cc__bspline_plan(work, axis, &bspline))
+            cc__row_crew_run(cc__bspline_lines, &bspline, cc__bspline_line_count(&bspline),
+                             (size_t)bspline.size[axis] * PIXEL_COST);
+}
+
 static void resample_on_host(const void *work)
 {
     const cc__resample *self = work;
+    if (self->interpolation == CC_INTERPOLATION_CUBIC_BSPLINE)
+        find_coefficients(self);
     cc__row_crew_run(cc__resample_rows, work, cc__resample_row_count(self),
                      (size_t)self->size[0] * (size_t)self->components * PIXEL_COST);
 }
 
-static int32_t touch_resampled(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+static int32_t touch(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
 {
     const cc__resample *self = work;
-    out_ranges[0] =
+    int32_t count = 0;
+    out_ranges[count++] =
         cc__kernel_range_of(&self->destination, self->size, pixel_bytes(self->destination_type, self->components));
-    out_ranges[1] =
+    out_ranges[count++] =
         cc__kernel_range_of(&self->source, self->source_size, pixel_bytes(self->source_type, self->components));
-    if (self->field.data == NULL)
-        return 2;
-    out_ranges[2] = cc__kernel_range_of(&self->field, self->field_size, pixel_bytes(self->field_type, self->axes));
-    return 3;
+    if (self->pixels.data != NULL)
+        out_ranges[count++] =
+            cc__kernel_range_of(&self->pixels, self->source_size, pixel_bytes(self->pixels_type, self->components));
+    if (self->field.data != NULL)
+        out_ranges[count++] =
+            cc__kernel_range_of(&self->field, self->field_size, pixel_bytes(self->field_type, self->axes));
+    return count;
 }
 
+/* One kernel, coefficients and all: what has begun and cannot go on would still be using the images. */
 static const cc__kernel resample_kernel = {.name = "resample",
                                            .work_bytes = sizeof(cc__resample),
                                            .on_host = resample_on_host,
-                                           .touches = touch_resampled,
+                                           .touches = touch,
                                            .launch = CC__LAUNCH(cc__launch_resample)};
-
-static void find_coefficients_on_host(const void *work)
-{
-    const cc__bspline *self = work;
-    cc__row_crew_run(cc__bspline_lines, work, cc__bspline_line_count(self),
-                     (size_t)self->size[self->axis] * PIXEL_COST);
-}
-
-static int32_t touch_coefficients(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
-{
-    const cc__bspline *self = work;
-    const cc_pixel_type type = self->in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
-    out_ranges[0] = cc__kernel_range_of(&self->destination, self->size, pixel_bytes(type, self->components));
-    out_ranges[1] = cc__kernel_range_of(&self->source, self->size, pixel_bytes(self->source_type, self->components));
-    return 2;
-}
-
-static const cc__kernel bspline_kernel = {.name = "bspline",
-                                          .work_bytes = sizeof(cc__bspline),
-                                          .on_host = find_coefficients_on_host,
-                                          .touches = touch_coefficients,
-                                          .launch = CC__LAUNCH(cc__launch_bspline)};
 
 static cc_status read_params(const char *function, const cc_resample_params *params, cc_resample_params *out)
 {
@@ -87,17 +81,19 @@ static cc_status read_params(const char *function, const cc_resample_params *par
 static cc_status read_transform(const char *function, const cc_resample_params *params, int32_t axes,
                                 cc__affine *out_transform)
 {
-    for (int32_t row = 0; row < axes; row++) {
-        for (int32_t column = 0; column < axes; column++)
-            if (!isfinite(params->matrix[row][column]))
+    for (int32_t row = 0; row < 3; row++) {
+        for (int32_t column = 0; column < 3; column++) {
+            const bool is_used = row < axes && column < axes;
+            if (is_used && !isfinite(params->matrix[row][column]))
                 return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.matrix[%d][%d] = %g, expected a finite value",
                                 function, row, column, params->matrix[row][column]);
-        if (!isfinite(params->offset[row]))
+            out_transform->matrix[row][column] = is_used ? params->matrix[row][column] : row == column;
+        }
+        if (row < axes && !isfinite(params->offset[row]))
             return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.offset[%d] = %g, expected a finite value", function,
                             row, params->offset[row]);
+        out_transform->offset[row] = row < axes ? params->offset[row] : 0;
     }
-    memcpy(out_transform->matrix, params->matrix, sizeof out_transform->matrix);
-    memcpy(out_transform->offset, params->offset, sizeof out_transform->offset);
     return CC_OK;
 }
 
@@ -184,88 +180,6 @@ static cc_status plan_work(const char *function, const cc_resample_params *param
     return CC_OK;
 }
 
-/* Pixels that the library needs while it works. */
-typedef struct scratch {
-    cc_image *image;
-    cc__mapping *mapping;
-} scratch;
-
-typedef struct resampling {
-    const cc__lent_images *images;
-    cc__resample work;
-    cc__span input;
-    cc_pixel_type input_type;
-} resampling;
-
-static cc_status run_kernel(const cc__lent_images *images, const cc__kernel *kernel, const void *work)
-{
-    if (images->place == CC_PLACE_HOST) {
-        kernel->on_host(work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->run_kernel(backend, images->place, images->stream, kernel, work);
-}
-
-/* Axis after axis; those of one pixel change nothing, but the first one also brings the pixels over. */
-static cc_status find_coefficients(const resampling *all)
-{
-    const cc__resample *work = &all->work;
-    cc__bspline bspline = {.destination = work->source,
-                           .source = all->input,
-                           .source_type = all->input_type,
-                           .in_float32 = work->in_float32,
-                           .components = work->components};
-    cc_status status = CC_OK;
-    memcpy(bspline.size, work->source_size, sizeof bspline.size);
-    for (int32_t axis = 0; axis < work->axes && status == CC_OK; axis++) {
-        if (axis > 0 && bspline.size[axis] == 1)
-            continue;
-        bspline.axis = axis;
-        status = run_kernel(all->images, &bspline_kernel, &bspline);
-        bspline.source = bspline.destination;
-        bspline.source_type = work->source_type;
-    }
-    return status;
-}
-
-static cc_status run(void *context)
-{
-    const resampling *all = context;
-    cc_status status = CC_OK;
-    if (all->work.interpolation == CC_INTERPOLATION_CUBIC_BSPLINE)
-        status = find_coefficients(all);
-    return status == CC_OK ? run_kernel(all->images, &resample_kernel, &all->work) : status;
-}
-
-/* An image like the others, so that it may take the place of such as are not in use. */
-static cc_status make_scratch(const cc__lent_images *images, cc_pixel_type type, scratch *out)
-{
-    const cc_image *input = images->inputs[0];
-    cc_image_params params = CC_IMAGE_PARAMS_INIT;
-    params.dimension = CC_MAX_DIMENSION;
-    params.pixel_type = (int32_t)type;
-    params.components = input->components;
-    params.flags = CC_IMAGE_UNINITIALIZED;
-    memcpy(params.region.size, input->box.size, sizeof params.region.size);
-    cc_status status = cc_image_create(&params, &out->image);
-    if (status != CC_OK)
-        return status;
-    const cc__access_request request = {.function = images->function,
-                                        .box = out->image->box,
-                                        .place = images->place,
-                                        .access = CC_ACCESS_WRITE,
-                                        .stream = images->stream};
-    return cc__data_manager_begin(out->image->manager, &request, &out->mapping);
-}
-
-static void end_scratch(const cc__lent_images *images, scratch *used)
-{
-    if (used->mapping != NULL)
-        cc__data_manager_end(used->image->manager, used->mapping, images->output_mapping);
-    cc_image_release(used->image);
-}
-
 static cc_status resample(const char *function, cc_image *input, cc_image *field,
                           const cc_resample_params *caller_params, cc_image *output, cc_stream stream)
 {
@@ -274,9 +188,8 @@ static cc_status resample(const char *function, cc_image *input, cc_image *field
                               .inputs = {input, field},
                               .input_count = field != NULL ? 2 : 1,
                               .output = output};
-    resampling all = {.images = &images};
-    cc__resample *work = &all.work;
-    scratch coefficients = {NULL, NULL};
+    cc__resample work = {.interpolation = CC_INTERPOLATION_LINEAR};
+    cc__place_memory coefficients = {.pixels = NULL};
     cc_resample_params params;
     cc_status status = read_params(function, caller_params, &params);
     if (status == CC_OK)
@@ -287,30 +200,30 @@ static cc_status resample(const char *function, cc_image *input, cc_image *field
     if (status == CC_OK && field != NULL)
         status = check_grid(function, "displacement", field, output, true);
     if (status == CC_OK)
-        status = plan_work(function, &params, input, field, output, work);
-    if (status == CC_OK && field != NULL && field->components != work->axes)
+        status = plan_work(function, &params, input, field, output, &work);
+    if (status == CC_OK && field != NULL && field->components != work.axes)
         status = cc__fail(CC_ERROR_SIZE, "%s: displacement has %d components, expected %d", function, field->components,
-                          work->axes);
+                          work.axes);
     if (status == CC_OK)
         status = cc__lend_images(&images);
     if (status != CC_OK)
         return status;
 
-    work->destination = cc__lent_output(&images);
-    work->source = cc__lent_input(&images, 0);
+    work.destination = cc__lent_output(&images);
+    work.source = cc__lent_input(&images, 0);
     if (field != NULL)
-        work->field = cc__lent_input(&images, 1);
+        work.field = cc__lent_input(&images, 1);
     if (params.interpolation == CC_INTERPOLATION_CUBIC_BSPLINE) {
-        all.input = work->source;
-        all.input_type = work->source_type;
-        work->source_type = work->in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
-        status = make_scratch(&images, work->source_type, &coefficients);
-        if (status == CC_OK)
-            work->source = cc__data_manager_span(coefficients.image->manager, coefficients.mapping);
+        work.pixels = work.source;
+        work.pixels_type = work.source_type;
+        work.source_type = work.in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+        status =
+            cc__scratch_pixels_allocate(&images, work.source_size, work.source_type, work.components, &coefficients);
+        work.source = cc__scratch_pixels_span(&coefficients);
     }
     if (status == CC_OK)
-        status = cc__lent_images_commit(&images, run, &all);
-    end_scratch(&images, &coefficients);
+        status = cc__lent_images_run(&images, &resample_kernel, &work);
+    cc__scratch_pixels_free(&images, &coefficients);
     cc__lent_images_end(&images);
     return status;
 }

@@ -55,6 +55,13 @@ OFFSET(cc_geometry, spacing, 40);
 OFFSET(cc_geometry, origin, 72);
 OFFSET(cc_geometry, direction, 104);
 
+SIZE(cc_resample_params, 112);
+OFFSET(cc_resample_params, struct_size, 0);
+OFFSET(cc_resample_params, interpolation, 4);
+OFFSET(cc_resample_params, outside, 8);
+OFFSET(cc_resample_params, matrix, 16);
+OFFSET(cc_resample_params, offset, 88);
+
 SIZE(cc_import_params, 56);
 OFFSET(cc_import_params, struct_size, 0);
 OFFSET(cc_import_params, flags, 4);
