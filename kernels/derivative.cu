@@ -260,7 +260,7 @@ cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher)
     derivative_plan plan;
     plan.work = *(const cc__derivative *)work;
     const int32_t components = plan.work.kind == CC__DERIVATIVE_GRADIENT ? plan.work.axes : plan.work.components;
-    cc__columns_plan(plan.work.size, components, &plan.columns);
+    cc__columns_plan(plan.work.size, components, 1, launcher->multiprocessor_count, &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan.work),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,

@@ -298,7 +298,7 @@ cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
         if (status != CC_OK)
             return status;
     }
-    cc__columns_plan(plan.work.size, plan.work.components, &plan.columns);
+    cc__columns_plan(plan.work.size, plan.work.components, 1, launcher->multiprocessor_count, &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,

@@ -128,13 +128,14 @@ START_TEST(patches_of_large_images)
             cc__columns columns;
             cc__column column;
             int64_t found[] = {-1, -1, -1, -1};
-            cc__columns_plan(sizes[n], components, &columns);
+            cc__columns_plan(sizes[n], components, 1 + 3 * (int32_t)(n % 2), 100, &columns);
             for (int32_t thread = 0; thread < CC__BLOCK_THREADS; thread++) {
                 if (!cc__columns_find(&columns, columns.count - 1, thread, &column))
                     continue;
                 found[0] = column.pixel;
-                found[1] = columns.march == 1 ? column.end - 1 : column.still;
-                found[2] = columns.march == 1 ? column.still : column.end - 1;
+                const int64_t left = columns.still - column.still, rows = columns.rows < left ? columns.rows : left;
+                found[1] = columns.march == 1 ? column.end - 1 : column.still + rows - 1;
+                found[2] = columns.march == 1 ? column.still + rows - 1 : column.end - 1;
                 found[3] = column.volume;
             }
             for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
