@@ -4,6 +4,7 @@
 
 #include <cudacommon/access.h>
 #include <cudacommon/arithmetic.h>
+#include <cudacommon/border.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/descriptor.h>
@@ -20,6 +21,7 @@
 #include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
 #include <cudacommon/release_queue.h>
+#include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/tiles.h>
