@@ -24,7 +24,7 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
     if (holder != NULL)
         status = cc__data_manager_fail_busy(request->function, holder);
     else if (request->access != CC_ACCESS_WRITE &&
-             !cc__validity_has(&manager->validity, &request->box, ~CC__SOURCE_UNDEFINED))
+             cc__validity_count_pixels(&manager->validity, &request->box, CC__SOURCE_UNDEFINED) > 0)
         status =
             cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", request->function);
     else if (manager->loans != NULL)
