@@ -15,7 +15,7 @@
 #define ROW_NUMBERS 3072
 #define PITCH 9
 /* Results of a block along one row. */
-#define LONGEST_ROW 2048
+#define LONGEST_ROW (RESULTS * CC__BLOCK_THREADS)
 /* More lines, or tiles, than this are done in several launches. */
 #ifndef MOST_LINES
 #define MOST_LINES (INT64_C(1) << 30)
