@@ -346,7 +346,7 @@ static void plan_rows(cc__line_shape *shape)
 static const void *choose_kernel(const cc__line_filter *work, bool is_along_rows)
 {
     const cc_pixel_type number = work->is_wide ? CC_PIXEL_FLOAT64 : CC_PIXEL_FLOAT32;
-    const bool is_same = work->source_type == number && work->destination_type == number;
+    const bool is_same = work->images.source_type == number && work->images.destination_type == number;
     if (work->is_wide) {
         if (is_same)
             return is_along_rows ? (const void *)filter_rows_same_double : (const void *)filter_columns_same_double;
@@ -377,32 +377,13 @@ static cc_status start(const cc__line_filter *work, const cc__launcher *launcher
     return launcher->launch(launcher, kernel, (uint32_t)tiles, CC__BLOCK_THREADS, arguments);
 }
 
-/* The second half of the lines, or of the results along them, as work of its own; the first stays. */
-static cc__line_filter split(cc__line_filter *work)
-{
-    int32_t axis = work->axis;
-    for (int32_t i = CC_MAX_DIMENSION - 1; i >= 0; i--)
-        if (i != work->axis && work->size[i] > (axis == work->axis ? 1 : work->size[axis]))
-            axis = i;
-    cc__line_filter rest = *work;
-    const int64_t half = work->size[axis] / 2;
-    rest.size[axis] -= half;
-    work->size[axis] = half;
-    rest.destination.data += half * work->destination.stride[axis];
-    if (axis == work->axis)
-        rest.first += half;
-    else
-        rest.source.data += half * work->source.stride[axis];
-    return rest;
-}
-
 static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher)
 {
     cc__lines lines;
     cc__line_shape shape;
-    cc__lines_plan(work, &lines);
+    cc__lines_plan(&work->images, &lines);
     memset(&shape, 0, sizeof shape);
-    shape.count = work->size[work->axis];
+    shape.count = work->images.size[work->images.axis];
     shape.radius = work->radius;
     if (lines.is_along_rows)
         plan_rows(&shape);
@@ -411,19 +392,22 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
     const int64_t line_tiles = divide_up(lines.count, shape.tile_lines);
     const int64_t tiles = line_tiles * divide_up(shape.count, shape.tile_results);
     if (lines.count > MOST_LINES || tiles > INT32_MAX) {
-        cc__line_filter rest = split(work);
+        cc__line_filter rest = *work;
+        int64_t first = 0;
+        rest.images = cc__line_images_split(&work->images, &first);
+        rest.first += first;
         const cc_status status = launch_part(work, launcher);
         return status == CC_OK ? launch_part(&rest, launcher) : status;
     }
-    shape.source = work->source.data;
-    shape.destination = work->destination.data;
+    shape.source = work->images.source.data;
+    shape.destination = work->images.destination.data;
     shape.step[0] = lines.step[0];
     shape.step[1] = lines.step[1];
     shape.length = work->length;
     shape.first = work->first;
     shape.border_value = work->border_value;
-    shape.source_type = work->source_type;
-    shape.destination_type = work->destination_type;
+    shape.source_type = work->images.source_type;
+    shape.destination_type = work->images.destination_type;
     shape.border = work->border;
     shape.lines = (int32_t)lines.count;
     shape.axes = lines.axes;

@@ -13,48 +13,12 @@
 #define DOUBLES 8
 #define POSITIONS 576
 
-void cc__lines_plan(const cc__line_filter *work, cc__lines *out_lines)
-{
-    const int64_t from_bytes = (int64_t)cc_pixel_type_size_bytes(work->source_type);
-    const int64_t to_bytes = (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    int32_t last = 0;
-    memset(out_lines, 0, sizeof *out_lines);
-    out_lines->step[0] = work->source.stride[work->axis];
-    out_lines->step[1] = work->destination.stride[work->axis];
-    out_lines->size[0] = work->components;
-    out_lines->stride[0][0] = from_bytes;
-    out_lines->stride[1][0] = to_bytes;
-    out_lines->count = work->components;
-    out_lines->is_along_rows = 1;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
-        const int64_t from = work->source.stride[axis];
-        const int64_t to = work->destination.stride[axis];
-        if (axis == work->axis || work->size[axis] == 1)
-            continue;
-        if (from <= out_lines->step[0])
-            out_lines->is_along_rows = 0;
-        if (out_lines->size[last] == 1 || from != out_lines->size[last] * out_lines->stride[0][last] ||
-            to != out_lines->size[last] * out_lines->stride[1][last]) {
-            last += out_lines->size[last] == 1 ? 0 : 1;
-            out_lines->size[last] = work->size[axis];
-            out_lines->stride[0][last] = from;
-            out_lines->stride[1][last] = to;
-        } else {
-            out_lines->size[last] *= work->size[axis];
-        }
-        out_lines->count *= work->size[axis];
-    }
-    out_lines->axes = last + 1;
-    for (int32_t axis = last + 1; axis < CC_MAX_DIMENSION; axis++)
-        out_lines->size[axis] = 1;
-}
-
 void cc__line_pieces_plan(const cc__line_filter *work, cc__line_pieces *out_pieces)
 {
-    cc__lines_plan(work, &out_pieces->lines);
+    cc__lines_plan(&work->images, &out_pieces->lines);
     out_pieces->group = work->is_wide ? DOUBLES : FLOATS;
     out_pieces->positions = POSITIONS - 2 * (int64_t)work->radius;
-    out_pieces->along = (work->size[work->axis] - 1) / out_pieces->positions + 1;
+    out_pieces->along = (work->images.size[work->images.axis] - 1) / out_pieces->positions + 1;
     out_pieces->count = ((out_pieces->lines.count - 1) / out_pieces->group + 1) * out_pieces->along;
 }
 
@@ -73,14 +37,8 @@ static void find_lines(const cc__lines *lines, const cc__line_filter *work, int6
     out->count = count;
     out->is_even = true;
     for (int64_t n = 0; n < count; n++) {
-        int64_t rest = first + n;
-        out->source[n] = work->source.data;
-        out->destination[n] = work->destination.data;
-        for (int32_t axis = 0; axis < lines->axes; axis++) {
-            out->source[n] += rest % lines->size[axis] * lines->stride[0][axis];
-            out->destination[n] += rest % lines->size[axis] * lines->stride[1][axis];
-            rest /= lines->size[axis];
-        }
+        out->source[n] = work->images.source.data + cc__lines_offset(lines, 0, first + n);
+        out->destination[n] = work->images.destination.data + cc__lines_offset(lines, 1, first + n);
     }
     out->step[0] = count > 1 ? out->source[1] - out->source[0] : 0;
     out->step[1] = count > 1 ? out->destination[1] - out->destination[0] : 0;
@@ -93,22 +51,23 @@ static void find_lines(const cc__lines *lines, const cc__line_filter *work, int6
 static void load_across(const cc__line_filter *work, const group_lines *group, int64_t offset, double *out)
 {
     if (group->is_even) {
-        cc__components_load(work->source_type, group->source[0] + offset, group->step[0], group->count, out, NULL);
+        cc__components_load(work->images.source_type, group->source[0] + offset, group->step[0], group->count, out,
+                            NULL);
         return;
     }
     for (int64_t n = 0; n < group->count; n++)
-        cc__components_load(work->source_type, group->source[n] + offset, 0, 1, out + n, NULL);
+        cc__components_load(work->images.source_type, group->source[n] + offset, 0, 1, out + n, NULL);
 }
 
 static void store_across(const cc__line_filter *work, const group_lines *group, int64_t offset, const double *values)
 {
     if (group->is_even) {
-        cc__components_store(work->destination_type, values, NULL, group->destination[0] + offset, group->step[1],
-                             group->count);
+        cc__components_store(work->images.destination_type, values, NULL, group->destination[0] + offset,
+                             group->step[1], group->count);
         return;
     }
     for (int64_t n = 0; n < group->count; n++)
-        cc__components_store(work->destination_type, values + n, NULL, group->destination[n] + offset, 0, 1);
+        cc__components_store(work->images.destination_type, values + n, NULL, group->destination[n] + offset, 0, 1);
 }
 
 /* `count` positions from `first` on, of which some may be in the border. */
@@ -160,7 +119,7 @@ void cc__line_piece(const cc__line_filter *work, const cc__line_pieces *pieces, 
     const int64_t line = piece / pieces->along * pieces->group;
     const int64_t first = piece % pieces->along * pieces->positions;
     const int64_t lines_left = pieces->lines.count - line;
-    const int64_t left = work->size[work->axis] - first;
+    const int64_t left = work->images.size[work->images.axis] - first;
     const int64_t count = left < pieces->positions ? left : pieces->positions;
     fenv_t environment;
     fegetenv(&environment);

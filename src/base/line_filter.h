@@ -2,7 +2,7 @@
 #ifndef CC_BASE_LINE_FILTER_H
 #define CC_BASE_LINE_FILTER_H
 
-#include "base/work.h"
+#include "base/lines.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,34 +17,16 @@ extern "C" {
  * destination does not overlap the source, unless the radius is 0 and they are the same.
  */
 typedef struct cc__line_filter {
-    cc__span source; /* whole lines */
-    cc__span destination;
-    cc_pixel_type source_type; /* real; parts of complex pixels count as components */
-    cc_pixel_type destination_type;
-    int64_t size[CC_MAX_DIMENSION]; /* of the destination, > 0 */
-    int32_t components;
-    int32_t axis;
-    int64_t length; /* of the source's lines, > 0 */
-    int64_t first;  /* where in them the destination begins */
-    int32_t border; /* cc_border */
+    cc__line_images images; /* of the source whole lines */
+    int64_t length;         /* of the source's lines, > 0 */
+    int64_t first;          /* where in them the destination begins */
+    int32_t border;         /* cc_border */
     int32_t radius;
     int32_t is_wide; /* float64 */
     int32_t reserved;
     double border_value;
     double weight[CC__LINE_RADIUS + 1];
 } cc__line_filter;
-
-/* The lines in their order: components first. Axes that follow each other without a gap on both sides are one. */
-typedef struct cc__lines {
-    int64_t count;
-    int32_t axes;
-    int32_t is_along_rows; /* the pixels of a line are nearer to each other than those of neighbouring lines */
-    int64_t size[CC_MAX_DIMENSION];
-    int64_t stride[2][CC_MAX_DIMENSION]; /* of source and destination */
-    int64_t step[2];                     /* along the lines */
-} cc__lines;
-
-void cc__lines_plan(const cc__line_filter *work, cc__lines *out_lines);
 
 /* Shares of the work for threads. */
 typedef struct cc__line_pieces {

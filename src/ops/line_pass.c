@@ -5,7 +5,6 @@
 #include "memory/crew.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 /* Products that a thread is worth starting for. */
 #define PRODUCTS_EACH ((size_t)1 << 18)
@@ -31,7 +30,7 @@ static void filter_on_host(const void *work)
 {
     passing all = {.work = work};
     cc__line_pieces_plan(all.work, &all.pieces);
-    const size_t pixels = (size_t)all.pieces.lines.count * (size_t)all.work->size[all.work->axis];
+    const size_t pixels = (size_t)all.pieces.lines.count * (size_t)all.work->images.size[all.work->images.axis];
     cc__crew_run(cc__crew_size(pixels * (size_t)(all.work->radius + 1), PRODUCTS_EACH, CC__CREW_MOST), take_pieces,
                  &all);
 }
@@ -39,14 +38,7 @@ static void filter_on_host(const void *work)
 static int32_t list_ranges(const void *argument, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
 {
     const cc__line_filter *work = argument;
-    int64_t size[CC_MAX_DIMENSION];
-    memcpy(size, work->size, sizeof size);
-    out_ranges[0] = cc__kernel_range_of(&work->destination, size,
-                                        (int64_t)cc_pixel_type_size_bytes(work->destination_type) * work->components);
-    size[work->axis] = work->length;
-    out_ranges[1] = cc__kernel_range_of(&work->source, size,
-                                        (int64_t)cc_pixel_type_size_bytes(work->source_type) * work->components);
-    return 2;
+    return cc__line_images_ranges(&work->images, work->length, out_ranges);
 }
 
 const cc__kernel cc__line_pass = {"line_filter", sizeof(cc__line_filter), filter_on_host, list_ranges,

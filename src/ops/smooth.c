@@ -117,7 +117,7 @@ static cc_status plan_pass(const char *function, const cc_gaussian_params *param
                         "%s: params.sigma[%d] = %g is %g pixels and reaches %g, expected at most %d", function, axis,
                         params->sigma[axis], sigma, radius, CC__LINE_RADIUS);
     memset(pass, 0, sizeof *pass);
-    pass->axis = axis;
+    pass->images.axis = axis;
     pass->radius = (int32_t)radius;
     pass->border = params->border;
     pass->border_value = params->border_value;
@@ -157,10 +157,10 @@ static cc_status plan_passes(const char *function, const cc_gaussian_params *par
 static void plan_slabs(smoothing *all)
 {
     const cc__line_filter *first = &all->passes[0];
-    const int64_t slices = all->size[first->axis];
+    const int64_t slices = all->size[first->images.axis];
     int64_t slice_bytes = (int64_t)cc_pixel_type_size_bytes(all->number_type) * all->components;
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
-        slice_bytes *= axis == first->axis ? 1 : all->size[axis];
+        slice_bytes *= axis == first->images.axis ? 1 : all->size[axis];
     all->slab = slices;
     if (all->pass_count == 1)
         return;
@@ -200,13 +200,14 @@ static cc_status run_pass(const smoothing *all, int32_t number, int64_t first, c
                           const stage *from_to)
 {
     cc__line_filter pass = all->passes[number];
-    pass.source = from_to->source;
-    pass.destination = from_to->destination;
-    pass.source_type = from_to->source_type;
-    pass.destination_type = from_to->destination_type;
-    pass.components = all->components;
-    memcpy(pass.size, size, sizeof pass.size);
-    pass.length = number == 0 ? all->size[pass.axis] : size[pass.axis];
+    const int32_t axis = pass.images.axis;
+    pass.images.source = from_to->source;
+    pass.images.destination = from_to->destination;
+    pass.images.source_type = from_to->source_type;
+    pass.images.destination_type = from_to->destination_type;
+    pass.images.components = all->components;
+    memcpy(pass.images.size, size, sizeof pass.images.size);
+    pass.length = number == 0 ? all->size[axis] : size[axis];
     pass.first = number == 0 ? first : 0;
     if (all->place == CC_PLACE_HOST) {
         cc__line_pass.on_host(&pass);
@@ -218,7 +219,7 @@ static cc_status run_pass(const smoothing *all, int32_t number, int64_t first, c
 
 static void set_slab_size(const smoothing *all, int64_t first, int64_t out_size[CC_MAX_DIMENSION])
 {
-    const int32_t axis = all->passes[0].axis;
+    const int32_t axis = all->passes[0].images.axis;
     const int64_t left = all->size[axis] - first;
     memcpy(out_size, all->size, sizeof all->size);
     out_size[axis] = left < all->slab ? left : all->slab;
@@ -243,7 +244,7 @@ static cc_status finish_slab(const smoothing *all, int64_t first, int32_t slab)
     for (int32_t number = 1; number < all->pass_count && status == CC_OK; number++) {
         stage between = {slabs[(number + 1) % 2], slabs[number % 2], all->number_type, all->number_type};
         if (number == all->pass_count - 1) {
-            const int32_t axis = all->passes[0].axis;
+            const int32_t axis = all->passes[0].images.axis;
             between.destination = all->output;
             between.destination.data += first * all->output.stride[axis];
             between.destination_type = all->output_type;
@@ -256,7 +257,7 @@ static cc_status finish_slab(const smoothing *all, int64_t first, int32_t slab)
 static cc_status run_smoothing(void *context)
 {
     const smoothing *all = context;
-    const int64_t slices = all->size[all->passes[0].axis];
+    const int64_t slices = all->size[all->passes[0].images.axis];
     if (all->pass_count == 1) {
         const stage whole = {all->input, all->output, all->input_type, all->output_type};
         return run_pass(all, 0, 0, all->size, &whole);

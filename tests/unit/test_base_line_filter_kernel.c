@@ -89,9 +89,9 @@ static void compare(cc__line_filter *work, const char *what, int32_t round)
     static unsigned char found[BUFFER_BYTES];
     memset(expected, 0xA5, sizeof expected);
     memset(found, 0xA5, sizeof found);
-    work->destination.data = expected + 64;
+    work->images.destination.data = expected + 64;
     on_host(work);
-    work->destination.data = found + 64;
+    work->images.destination.data = found + 64;
     is_wide = work->is_wide != 0;
     ck_assert_int_eq(cc__launch_line_filter(work, &launcher), CC_OK);
     int64_t i = 0;
@@ -100,9 +100,9 @@ static void compare(cc__line_filter *work, const char *what, int32_t round)
     ck_assert_msg(i == BUFFER_BYTES,
                   "%s, round %d, types %d to %d, axis %d of %lld %lld %lld %lld x %d, radius %d, first %lld of "
                   "%lld: byte %lld differs",
-                  what, round, (int)work->source_type, (int)work->destination_type, work->axis,
-                  (long long)work->size[0], (long long)work->size[1], (long long)work->size[2],
-                  (long long)work->size[3], work->components, work->radius, (long long)work->first,
+                  what, round, (int)work->images.source_type, (int)work->images.destination_type, work->images.axis,
+                  (long long)work->images.size[0], (long long)work->images.size[1], (long long)work->images.size[2],
+                  (long long)work->images.size[3], work->images.components, work->radius, (long long)work->first,
                   (long long)work->length, (long long)i - 64);
 }
 
@@ -118,32 +118,35 @@ START_TEST(any_layout)
     uint32_t state = 11 + (uint32_t)_i;
     int32_t done = 0;
     for (int32_t round = 0; round < 40; round++) {
-        cc__line_filter work = {.components = (int32_t)(1 + random_below(&state, 3)), .border_value = 2.5};
+        cc__line_filter work = {.images.components = (int32_t)(1 + random_below(&state, 3)), .border_value = 2.5};
         int64_t lines_size[CC_MAX_DIMENSION];
-        work.axis = round % 5 == 0 ? 0 : (int32_t)random_below(&state, CC_MAX_DIMENSION);
+        work.images.axis = round % 5 == 0 ? 0 : (int32_t)random_below(&state, CC_MAX_DIMENSION);
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
-            work.size[axis] = random_below(&state, 3) == 0 ? 1 : 1 + random_below(&state, 4);
+            work.images.size[axis] = random_below(&state, 3) == 0 ? 1 : 1 + random_below(&state, 4);
         if (random_below(&state, 2) == 0)
-            work.size[work.axis] = 1 + random_below(&state, 60);
+            work.images.size[work.images.axis] = 1 + random_below(&state, 60);
         work.first = random_below(&state, 2) == 0 ? 0 : random_below(&state, 40);
-        work.length = work.size[work.axis] + work.first + (random_below(&state, 2) == 0 ? 0 : random_below(&state, 40));
+        work.length = work.images.size[work.images.axis] + work.first +
+                      (random_below(&state, 2) == 0 ? 0 : random_below(&state, 40));
         work.radius = (int32_t)random_below(&state, random_below(&state, 3) == 0 ? 60 : 12);
         work.border = (int32_t)random_below(&state, 5);
         work.is_wide = (int32_t)random_below(&state, 2);
         const cc_pixel_type number = work.is_wide ? CC_PIXEL_FLOAT64 : CC_PIXEL_FLOAT32;
         const bool same = random_below(&state, 2) == 0;
-        work.source_type = same ? number : (cc_pixel_type)random_below(&state, 13);
-        work.destination_type = same ? number : (cc_pixel_type)random_below(&state, 13);
+        work.images.source_type = same ? number : (cc_pixel_type)random_below(&state, 13);
+        work.images.destination_type = same ? number : (cc_pixel_type)random_below(&state, 13);
         set_weights(&work);
-        const int64_t from = bytes_of(work.source_type), to = bytes_of(work.destination_type);
-        memcpy(lines_size, work.size, sizeof lines_size);
-        lines_size[work.axis] = work.length;
-        const int64_t from_bytes = random_strides(&state, lines_size, from * work.components, from, work.source.stride);
-        const int64_t to_bytes = random_strides(&state, work.size, to * work.components, to, work.destination.stride);
+        const int64_t from = bytes_of(work.images.source_type), to = bytes_of(work.images.destination_type);
+        memcpy(lines_size, work.images.size, sizeof lines_size);
+        lines_size[work.images.axis] = work.length;
+        const int64_t from_bytes =
+            random_strides(&state, lines_size, from * work.images.components, from, work.images.source.stride);
+        const int64_t to_bytes =
+            random_strides(&state, work.images.size, to * work.images.components, to, work.images.destination.stride);
         if (from_bytes + 64 > BUFFER_BYTES || to_bytes + 128 > BUFFER_BYTES)
             continue;
-        write_numbers(work.source_type, from_bytes / from, random_below(&state, 4) == 0, source);
-        work.source.data = source;
+        write_numbers(work.images.source_type, from_bytes / from, random_below(&state, 4) == 0, source);
+        work.images.source.data = source;
         compare(&work, "any layout", round);
         done++;
     }
@@ -153,17 +156,17 @@ END_TEST
 
 static cc__line_filter dense(int64_t i, int64_t j, int32_t axis, int32_t radius, bool wide)
 {
-    cc__line_filter work = {.components = 1, .axis = axis, .radius = radius, .size = {i, j, 1, 1}};
+    cc__line_filter work = {.images = {.components = 1, .axis = axis, .size = {i, j, 1, 1}}, .radius = radius};
     const cc_pixel_type number = wide ? CC_PIXEL_FLOAT64 : CC_PIXEL_FLOAT32;
     work.is_wide = wide;
     work.border = CC_BORDER_REFLECT;
-    work.source_type = number;
-    work.destination_type = number;
+    work.images.source_type = number;
+    work.images.destination_type = number;
     work.length = axis == 0 ? i : j;
-    work.source.stride[0] = bytes_of(number);
+    work.images.source.stride[0] = bytes_of(number);
     for (int32_t n = 1; n < CC_MAX_DIMENSION; n++)
-        work.source.stride[n] = work.source.stride[n - 1] * work.size[n - 1];
-    work.destination = work.source;
+        work.images.source.stride[n] = work.images.source.stride[n - 1] * work.images.size[n - 1];
+    work.images.destination = work.images.source;
     set_weights(&work);
     return work;
 }
@@ -182,8 +185,8 @@ START_TEST(long_rows_and_far_reach)
     for (int32_t n = 0; n < (int32_t)(sizeof cases / sizeof cases[0]); n++) {
         const bool wide = n % 3 == 2;
         cc__line_filter work = dense(cases[n].i, cases[n].j, cases[n].axis, cases[n].radius, wide);
-        write_numbers(work.source_type, cases[n].i * cases[n].j, false, source);
-        work.source.data = source;
+        write_numbers(work.images.source_type, cases[n].i * cases[n].j, false, source);
+        work.images.source.data = source;
         compare(&work, "long rows", n);
     }
     ck_assert_int_eq(launches, 10);
@@ -197,9 +200,9 @@ START_TEST(too_many_lines_for_a_launch)
     most_lines = 7;
     for (int32_t axis = 0; axis < 2; axis++) {
         cc__line_filter work = dense(11, 5, axis, 4, false);
-        work.size[2] = 3;
-        write_numbers(work.source_type, INT64_C(11) * 5 * 3, false, source);
-        work.source.data = source;
+        work.images.size[2] = 3;
+        write_numbers(work.images.source_type, INT64_C(11) * 5 * 3, false, source);
+        work.images.source.data = source;
         launches = 0;
         compare(&work, "split", axis);
         ck_assert_int_gt(launches, 2);
@@ -216,10 +219,10 @@ START_TEST(a_cast_in_place)
     for (int32_t axis = 0; axis < 2; axis++) {
         cc__line_filter work = dense(300, 20, axis, 0, false);
         work.weight[0] = 1;
-        write_numbers(work.source_type, INT64_C(300) * 20, false, found);
+        write_numbers(work.images.source_type, INT64_C(300) * 20, false, found);
         memcpy(expected, found, sizeof expected);
-        work.source.data = found;
-        work.destination.data = found;
+        work.images.source.data = found;
+        work.images.destination.data = found;
         is_wide = false;
         ck_assert_int_eq(cc__launch_line_filter(&work, &launcher), CC_OK);
         ck_assert(memcmp(expected, found, sizeof found) == 0);
