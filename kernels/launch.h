@@ -28,6 +28,8 @@ cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *laun
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 cc_status cc__launch_line_filter(const void *work, const cc__launcher *launcher); /* a cc__line_filter */
+/* In src/backend, since the transforms are another library's; a cc__convolve. */
+cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

@@ -11,6 +11,7 @@
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/fft.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>
