@@ -215,6 +215,49 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
     return status;
 }
 
+/* Whether a new loan would be refused, or would have to forget what is there. */
+static bool has_rival(const cc__data_manager *manager, const cc__lent *lent)
+{
+    if (cc__mappings_find_conflict(&manager->mappings, &lent->box, CC_ACCESS_READ) != NULL)
+        return true;
+    for (const cc__lent *other = manager->loans; other != NULL; other = other->next)
+        if (other->place != lent->place && (other->writes || (lent->writes && !other->has_ended)) &&
+            cc__box_overlaps(&other->box, &lent->box))
+            return true;
+    return false;
+}
+
+static bool is_usable(const cc__data_manager *manager)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    const bool is_usable = manager->backend->check_usable(manager->backend) == CC_OK;
+    if (!is_usable)
+        cc__error_restore(&before);
+    return is_usable;
+}
+
+bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool *out_pending)
+{
+    const bool on_host = lent->place == CC_PLACE_HOST;
+    const cc__use use = lent->writes ? CC__USE_WRITE : CC__USE_READ;
+    const cc__waiter waiter = {.device = lent->place, .stream = CC_STREAM_DEFAULT};
+    if (!on_host && !is_usable(manager))
+        return false;
+    cc__lock_take(&manager->lock);
+    cc__site *site = cc__data_manager_site(manager, lent->place);
+    const bool stands = !manager->is_moving_out && !has_rival(manager, lent) &&
+                        cc__validity_has(&manager->validity, &lent->box, CC__SOURCE(lent->place)) &&
+                        cc__timeline_is_quiet(&site->timeline, &lent->box, use, &waiter);
+    if (stands && !on_host) {
+        const cc__loan_request request = {.box = lent->box, .place = lent->place};
+        *out_pending = is_pending(manager, &request, use);
+        cc__resident_use(&site->resident);
+    }
+    cc__lock_let_go(&manager->lock);
+    return stands;
+}
+
 static bool lent_is_listed(const cc__data_manager *manager, const cc__lent *lent)
 {
     const cc__lent *at = manager->loans;
