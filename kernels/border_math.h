@@ -14,11 +14,9 @@ CC__SHARED int64_t cc__border_wrap(int64_t at, int64_t period)
     return rest < 0 ? rest + period : rest;
 }
 
-/* For an axis of `size` > 0 pixels: 0 to size - 1, or -1 for the border's value. */
-CC__SHARED int64_t cc__border_find(int32_t border, int64_t at, int64_t size)
+/* The pixel for one that is outside. */
+CC__SHARED_APART int64_t cc__border_find_outside(int32_t border, int64_t at, int64_t size)
 {
-    if (at >= 0 && at < size)
-        return at;
     switch ((cc_border)border) {
     case CC_BORDER_CONSTANT:
         break;
@@ -36,6 +34,12 @@ CC__SHARED int64_t cc__border_find(int32_t border, int64_t at, int64_t size)
         return cc__border_wrap(at, size);
     }
     return -1;
+}
+
+/* For an axis of `size` > 0 pixels: 0 to size - 1, or -1 for the border's value. */
+CC__SHARED int64_t cc__border_find(int32_t border, int64_t at, int64_t size)
+{
+    return at >= 0 && at < size ? at : cc__border_find_outside(border, at, size);
 }
 
 #endif

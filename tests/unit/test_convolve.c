@@ -190,6 +190,11 @@ static void convolve_in_frequency(int32_t number)
     }
     const double bound = 2 * log2(2.0 * (double)now->length) * norm(circle, now->length, 1) * longest *
                          (now->type == CC_PIXEL_FLOAT64 ? 0x1p-52 : 0x1p-23);
+    /* What counts as 0 may be anything. */
+    if (is_complex)
+        factors[1] = NAN;
+    if (is_complex && now->length % 2 == 0)
+        factors[2 * frequency_count - 1] = INFINITY;
     cc_convolve_params params = CC_CONVOLVE_PARAMS_INIT;
     params.axis = now->axis;
     params.domain = CC_FILTER_IN_FREQUENCY;
