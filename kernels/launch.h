@@ -34,6 +34,10 @@ cc_status cc__launch_line_filter(const void *work, const cc__launcher *launcher)
 /* In src/backend, since the transforms are another library's; a cc__convolve. */
 cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher);
 
+/* For cc__kernel, each with the work of its header in base/. */
+cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
+
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most
  * when boxes have one shape and one layout. most_blocks: how much of the GPU each launch may fill.

@@ -12,6 +12,7 @@
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
 #include <cudacommon/fft.h>
+#include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>
@@ -21,6 +22,7 @@
 #include <cudacommon/pixel.h>
 #include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
+#include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
 #include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
