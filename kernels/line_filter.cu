@@ -1,5 +1,5 @@
 /* Filters along lines on the GPU: one kernel for lines that are rows, one for lines that lie side by side. */
-#include "base/line_filter.h"
+#include "base/smooth.h"
 #include "kernels/border_math.h"
 #include "kernels/launch.h"
 #include "kernels/line_math.h"
@@ -420,9 +420,14 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
     return start(work, launcher, &shape, choose_kernel(work, lines.is_along_rows != 0), tiles);
 }
 
-cc_status cc__launch_line_filter(const void *argument, const cc__launcher *launcher)
+cc_status cc__launch_smooth(const void *argument, const cc__launcher *launcher)
 {
-    cc__line_filter work;
-    memcpy(&work, argument, sizeof work);
-    return launch_part(&work, launcher);
+    const cc__smooth *work = (const cc__smooth *)argument;
+    cc_status status = CC_OK;
+    for (int64_t step = 0; step < cc__smooth_steps(work) && status == CC_OK; step++) {
+        cc__line_filter filter;
+        cc__smooth_step(work, step, &filter);
+        status = launch_part(&filter, launcher);
+    }
+    return status;
 }

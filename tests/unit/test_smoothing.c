@@ -432,8 +432,6 @@ END_TEST
 
 static const faulty_rule rules[] = {
     {FAULTY_RUN_KERNEL, 1, false, CC_ERROR_DEVICE, 999},
-    {FAULTY_RUN_KERNEL, 2, false, CC_ERROR_DEVICE, 999},
-    {FAULTY_RUN_KERNEL, 3, false, CC_ERROR_DEVICE, 999},
     {FAULTY_ALLOCATE, 1, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2},
     {FAULTY_ALLOCATE, 2, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2},
 };
