@@ -153,10 +153,10 @@ void cc__convolve_begin(const cc__convolve *work, cc__convolve_plan *out_plan)
 }
 
 #define DEFINE_MULTIPLY(NUMBER)                                                                                        \
-    static void multiply_##NUMBER(const cc__convolve *work, NUMBER *spectrum)                                          \
+    static void multiply_##NUMBER(const cc__convolve *work, NUMBER spectrum[])                                         \
     {                                                                                                                  \
         const NUMBER *factors = (const NUMBER *)(const void *)work->scratch;                                           \
-        const NUMBER scale = (NUMBER)1 / (NUMBER)work->length;                                                         \
+        const NUMBER scale = 1 / (NUMBER)work->length;                                                                 \
         for (int64_t n = 0; n < 2 * (work->length / 2 + 1); n += 2) {                                                  \
             const NUMBER real = spectrum[n] * factors[n] - spectrum[n + 1] * factors[n + 1];                           \
             const NUMBER imaginary = spectrum[n] * factors[n + 1] + spectrum[n + 1] * factors[n];                      \

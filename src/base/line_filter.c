@@ -115,7 +115,7 @@ DEFINE_FILTER(double, DOUBLES)
 
 void cc__line_piece(const cc__line_filter *work, const cc__line_pieces *pieces, int64_t piece)
 {
-    group_lines group;
+    group_lines group = {.count = 0};
     const int64_t line = piece / pieces->along * pieces->group;
     const int64_t first = piece % pieces->along * pieces->positions;
     const int64_t lines_left = pieces->lines.count - line;
