@@ -34,9 +34,9 @@ typedef struct cufft_functions {
 
 struct cc__fft_plan {
     cc__fft_kind kind;
-    int handle;
     size_t work_bytes;
     uint64_t used; /* when, counted in uses; 0: there is none */
+    int handle;
     bool is_taken;
     bool is_kept; /* one of the table */
 };
