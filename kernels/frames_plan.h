@@ -42,8 +42,8 @@ static inline void cc__frames_launch_make(const cc__frames *work, cc__frames_lau
     plan->length = out_rows->length;
     plan->step[0] = out_rows->step[0];
     plan->step[1] = out_rows->step[1];
-    plan->packed[0] = cc__frames_is_packed(out_rows, 0, work->volume.data, 0,
-                                           (int64_t)cc_pixel_type_size_bytes(work->volume_type));
+    plan->packed[0] =
+        cc__frames_is_packed(out_rows, 0, work->volume.data, 0, (int64_t)cc_pixel_type_size_bytes(work->volume_type));
     plan->packed[1] =
         cc__frames_is_packed(out_rows, 1, work->frames.data, work->frame_count > 1 ? work->frame_stride : 0,
                              (int64_t)cc_pixel_type_size_bytes(work->frames_type));

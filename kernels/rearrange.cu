@@ -21,9 +21,11 @@ static __device__ inline row_place find_row(const cc__rearrange_plan *plan, int3
     bool is_inside = true;
     CC__UNROLL
     for (int32_t i = 0; i < CC_MAX_DIMENSION - 1; i++) {
+        if (i >= tiles->axes)
+            break;
         const cc__rearrange_axis *axis = &work->axes[1 + i];
         int32_t next = i + 1 < tiles->axes ? cc__divide(row, &tiles->size[i]) : 0;
-        int32_t at = i < tiles->axes ? row - next * tiles->size[i].value : 0;
+        int32_t at = row - next * tiles->size[i].value;
         int64_t found = cc__border_find((int32_t)axis->border, at - axis->before, axis->from_size);
         place.to += at * axis->to_stride;
         place.from += found * axis->from_stride;
@@ -212,35 +214,42 @@ static __device__ inline void store_units(unsigned char *to, cc__copy_unit piece
 /* A piece of a thread: which units of which row. */
 typedef struct piece_place {
     row_place row;
+    int32_t row_number;
     int64_t first;
     int32_t low;
-    int32_t high; /* low when there are none */
+    int32_t high; /* 0 when there are none */
 } piece_place;
 
-/* is_packed is a constant: pieces are of 16 bytes, else of one unit. */
-static __device__ inline piece_place find_piece(const cc__rearrange_plan *plan, int64_t tile, int32_t number,
-                                                bool is_packed, int32_t unit_bytes)
+static __device__ inline piece_place no_place(void)
+{
+    piece_place place = {{NULL, NULL}, -1, 0, 0, 0};
+    return place;
+}
+
+/* Moves a place to another piece, often of the same row. is_packed is a constant: 16 bytes, else one unit. */
+static __device__ inline void find_piece(const cc__rearrange_plan *plan, int32_t tile_row, int64_t tile_piece,
+                                         int32_t number, bool is_packed, int32_t unit_bytes, piece_place *place)
 {
     const cc__tiles *tiles = &plan->tiles;
     const int32_t count = is_packed ? 16 / unit_bytes : 1;
-    piece_place place = {{plan->work.to, NULL}, 0, 0, 0};
-    int32_t row;
-    int64_t piece;
     int32_t in_tile = number * CC__BLOCK_THREADS + (int32_t)threadIdx.x;
-    cc__tiles_begin(tiles, tile, &row, &piece);
-    row += in_tile >> tiles->width_log2;
-    piece += in_tile & ((1 << tiles->width_log2) - 1);
+    int32_t row = tile_row + (in_tile >> tiles->width_log2);
+    int64_t piece = tile_piece + (in_tile & ((1 << tiles->width_log2) - 1));
+    place->low = 0;
+    place->high = 0;
     if (row >= tiles->rows || piece >= tiles->pieces)
-        return place;
-    place.row = find_row(plan, row);
-    int32_t skew = is_packed ? (int32_t)((uintptr_t)place.row.to & 15) / unit_bytes : 0;
-    place.first = piece * count - skew;
-    int64_t left = plan->length - place.first;
+        return;
+    if (row != place->row_number) {
+        place->row = find_row(plan, row);
+        place->row_number = row;
+    }
+    int32_t skew = is_packed ? (int32_t)((uintptr_t)place->row.to & 15) / unit_bytes : 0;
+    place->first = piece * count - skew;
+    int64_t left = plan->length - place->first;
     if (left <= 0)
-        return place;
-    place.low = place.first < 0 ? (int32_t)-place.first : 0;
-    place.high = left < count ? (int32_t)left : count;
-    return place;
+        return;
+    place->low = place->first < 0 ? (int32_t)-place->first : 0;
+    place->high = left < count ? (int32_t)left : count;
 }
 
 static __device__ inline void move_packed(const cc__rearrange_plan *plan, int32_t unit_bytes)
@@ -249,9 +258,16 @@ static __device__ inline void move_packed(const cc__rearrange_plan *plan, int32_
     for (int64_t tile = blockIdx.x; tile < plan->tiles.count; tile += gridDim.x) {
         cc__copy_unit pieces[PIECES];
         piece_place places[PIECES];
+        int32_t row;
+        int64_t piece;
+        cc__tiles_begin(&plan->tiles, tile, &row, &piece);
         CC__UNROLL
         for (int32_t i = 0; i < PIECES; i++) {
-            places[i] = find_piece(plan, tile, i, true, unit_bytes);
+            if (i == 0)
+                places[0] = no_place();
+            else
+                places[i] = places[i - 1];
+            find_piece(plan, row, piece, i, true, unit_bytes, &places[i]);
             const piece_place *at = &places[i];
             bool is_whole = at->low == 0 && at->high == count;
             if (!is_whole || !load_inner(plan, at->row.from, at->first, unit_bytes, &pieces[i]))
@@ -269,9 +285,13 @@ static __device__ inline void move_single(const cc__rearrange_plan *plan, int32_
     for (int64_t tile = blockIdx.x; tile < plan->tiles.count; tile += gridDim.x) {
         cc__copy_unit units[PIECES] = {};
         unsigned char *to[PIECES];
+        piece_place at = no_place();
+        int32_t row;
+        int64_t piece;
+        cc__tiles_begin(&plan->tiles, tile, &row, &piece);
         CC__UNROLL
         for (int32_t i = 0; i < PIECES; i++) {
-            piece_place at = find_piece(plan, tile, i, false, unit_bytes);
+            find_piece(plan, row, piece, i, false, unit_bytes, &at);
             int64_t pixel;
             int32_t in_pixel;
             to[i] = NULL;
@@ -294,8 +314,12 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
 {
     const cc__rearrange *work = &plan.work;
     for (int64_t tile = blockIdx.x; tile < plan.tiles.count; tile += gridDim.x) {
+        piece_place at = no_place();
+        int32_t row;
+        int64_t piece;
+        cc__tiles_begin(&plan.tiles, tile, &row, &piece);
         for (int32_t i = 0; i < PIECES; i++) {
-            piece_place at = find_piece(&plan, tile, i, false, 1);
+            find_piece(&plan, row, piece, i, false, 1, &at);
             int64_t pixel;
             int32_t component;
             if (at.high == 0)
@@ -371,10 +395,10 @@ static __device__ inline void store_square(const cc__rearrange_plan *plan, int32
         for (int32_t unit = lane; unit < width * units; unit += side) {
             int32_t column = cc__divide(unit, &plan->of_pixel);
             int32_t in_pixel = unit - column * units;
-            store_unit(to + pixel * stride + unit * unit_bytes,
-                       load_unit(square + column * plan->pitch_bytes + (pixel * units + in_pixel) * unit_bytes,
-                                 unit_bytes),
-                       unit_bytes);
+            store_unit(
+                to + pixel * stride + unit * unit_bytes,
+                load_unit(square + column * plan->pitch_bytes + (pixel * units + in_pixel) * unit_bytes, unit_bytes),
+                unit_bytes);
         }
 }
 

@@ -30,12 +30,12 @@ typedef enum cc__rearrange_way {
 } cc__rearrange_way;
 
 typedef struct cc__rearrange_plan {
-    cc__rearrange work; /* `to` is where the first row of this launch begins */
-    int64_t length;     /* units of a row; of a cast components */
-    int64_t inner;      /* the first of them that the source has itself, */
-    int64_t inner_end;  /* and the first after those */
-    int32_t is_dense;   /* pixels of the destination lie side by side along a row */
-    int32_t direction;  /* where pixels of the source lie side by side too: 1, or -1 the other way round; else 0 */
+    cc__rearrange work;   /* `to` is where the first row of this launch begins */
+    int64_t length;       /* units of a row; of a cast components */
+    int64_t inner;        /* the first of them that the source has itself, */
+    int64_t inner_end;    /* and the first after those */
+    int32_t is_dense;     /* pixels of the destination lie side by side along a row */
+    int32_t direction;    /* where pixels of the source lie side by side too: 1, or -1 the other way round; else 0 */
     cc__divisor of_pixel; /* units */
     cc__tiles tiles;
     cc__divisor squares[2]; /* along the first two axes */
@@ -110,7 +110,7 @@ static inline void cc__rearrange_plan_rows(const cc__rearrange *work, cc__rearra
         out_rows->size[i] = 1;
     for (int32_t i = 1; i < CC_MAX_DIMENSION; i++) {
         out_rows->size[i - 1] = work->axes[i].size;
-        if (work->axes[i].size > 1)
+        if (work->axes[i].size > 1 || !cc__rearrange_is_inside(&work->axes[i]))
             out_rows->axes = i;
     }
 }

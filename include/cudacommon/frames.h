@@ -35,7 +35,8 @@ CC_BEGIN_DECLS
 /**
  * output, a volume = (1 - f) * a + f * b, with the frames a and b of `input` at the whole numbers below and above the
  * position and f how far it is above; both products and the sum are rounded. At a whole number it is the frame as it
- * is, cast. Since 2.0. Source: the interpolation of 4D volumes of the Reconstruction Toolkit (RTK).
+ * is, cast. The output may be another frame of the input, or one of the two. Since 2.0. Source: the interpolation of 4D
+ * volumes of the Reconstruction Toolkit (RTK).
  */
 CC_API cc_status cc_image_interpolate_frames(cc_image *input, double position, cc_border border, cc_image *output,
                                              cc_stream stream);

@@ -1,4 +1,5 @@
-/* Parts of images: copied, cut out, put in, continued at the border, turned round, axes swapped; done where they are. */
+/* Parts of images: copied, cut out, put in, continued at the border, turned round, axes swapped; done where they are.
+ */
 #ifndef CUDACOMMON_REGIONS_H
 #define CUDACOMMON_REGIONS_H
 

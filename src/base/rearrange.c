@@ -96,8 +96,7 @@ static bool is_value_even(const cc__rearrange *work)
     const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(work->to_type);
     bool is_used = false;
     for (int32_t i = 0; i < CC_MAX_DIMENSION; i++)
-        is_used = is_used ||
-                  (work->axes[i].border == CC_BORDER_CONSTANT && !cc__rearrange_is_inside(&work->axes[i]));
+        is_used = is_used || (work->axes[i].border == CC_BORDER_CONSTANT && !cc__rearrange_is_inside(&work->axes[i]));
     return !is_used || memcmp(work->value, work->value + bytes, (size_t)(bytes * (work->components - 1))) == 0;
 }
 

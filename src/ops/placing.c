@@ -23,8 +23,7 @@ cc__geometry cc__placing_geometry(const cc__placing *placing, int32_t dimension,
 
 void cc__placing_set(const cc__placing *placing, const cc_image *input, cc_image *output)
 {
-    const cc__geometry made =
-        cc__placing_geometry(placing, output->dimension, &input->geometry, output->region.index);
+    const cc__geometry made = cc__placing_geometry(placing, output->dimension, &input->geometry, output->region.index);
     const int32_t locked = cc__image_lock(output);
     output->geometry = made;
     cc__image_unlock(locked);

@@ -46,8 +46,9 @@ static void on_host(const void *work)
     const int64_t rows = cc__rearrange_rows(rearrange);
     all.parts = rows * all.parts_of_row;
     all.at_once = 1 + PIXELS_AT_ONCE / row_size;
-    const size_t bytes = (size_t)(rows * row_size) * (size_t)rearrange->components *
-                         (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
+    const size_t bytes =
+        (size_t)(rows * row_size) * (size_t)rearrange->components *
+        (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
     cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_parts, &all);
 }
 
@@ -66,8 +67,8 @@ static int32_t touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_
         from.stride[i] = axis->from_stride;
         from_size[i] = axis->from_size;
     }
-    out_ranges[0] = cc__kernel_range_of(
-        &to, to_size, rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->to_type));
+    out_ranges[0] = cc__kernel_range_of(&to, to_size,
+                                        rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->to_type));
     out_ranges[1] = cc__kernel_range_of(
         &from, from_size, rearrange->components * (int64_t)cc_pixel_type_size_bytes(rearrange->from_type));
     return 2;
@@ -102,8 +103,7 @@ static void make_work(const cc__arrangement *all, const cc__span *from, const cc
     out_work->from_type = all->input->pixel_type;
     out_work->components = all->output->components;
     if (all->value != NULL)
-        memcpy(out_work->value, all->value,
-               (size_t)out_work->components * cc_pixel_type_size_bytes(out_work->to_type));
+        memcpy(out_work->value, all->value, (size_t)out_work->components * cc_pixel_type_size_bytes(out_work->to_type));
     for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
         cc__rearrange_axis *axis = &out_work->axes[i];
         const int32_t source = all->order[i];
@@ -121,51 +121,41 @@ static void make_work(const cc__arrangement *all, const cc__span *from, const cc
     cc__rearrange_normalize(out_work);
 }
 
-typedef struct run_context {
-    const cc__arrangement *all;
-    const cc__lent_images *images;
-} run_context;
-
 /* A box as it is, for which a device has faster ways. */
-static cc_status run_plain(const cc__arrangement *all, cc_place place, const cc__span *from, const cc__span *to)
+typedef struct plain_run {
+    const cc__arrangement *all;
+    cc_place place;
+    cc__span from;
+    cc__span to;
+} plain_run;
+
+static cc_status run_plain(void *context)
 {
+    const plain_run *self = context;
+    const cc__arrangement *all = self->all;
     cc__backend *backend = cc__backend_get();
-    const size_t component_bytes = cc_pixel_type_size_bytes(all->output->pixel_type);
-    if (all->input->pixel_type == all->output->pixel_type) {
-        cc__copy copy = {.destination = *to,
-                         .source = *from,
-                         .pixel_bytes = all->output->components * (int64_t)component_bytes};
+    const cc_pixel_type to_type = all->output->pixel_type;
+    if (all->input->pixel_type == to_type) {
+        cc__copy copy = {.destination = self->to,
+                         .source = self->from,
+                         .pixel_bytes = all->output->components * (int64_t)cc_pixel_type_size_bytes(to_type)};
         memcpy(copy.size, all->to.size, sizeof copy.size);
-        return backend->copy(backend, place, all->stream, &copy);
+        return backend->copy(backend, self->place, all->stream, &copy);
     }
-    cc__rescale cast = {.destination = *to,
-                        .source = *from,
+    cc__rescale cast = {.destination = self->to,
+                        .source = self->from,
                         .components = all->output->components,
-                        .destination_type = all->output->pixel_type,
+                        .destination_type = to_type,
                         .source_type = all->input->pixel_type,
                         .scale = 1.0};
     memcpy(cast.size, all->to.size, sizeof cast.size);
-    return backend->rescale(backend, place, all->stream, &cast);
+    return backend->rescale(backend, self->place, all->stream, &cast);
 }
 
-static cc_status run(void *context)
+static cc_status keep(void *context)
 {
-    const run_context *self = context;
-    const cc__lent_images *images = self->images;
-    const cc__span from = cc__lent_input(images, 0);
-    const cc__span to = cc__lent_output(images);
-    cc__rearrange work;
-    if (has_same_pixels(self->all))
-        return CC_OK;
-    if (images->place != CC_PLACE_HOST && is_plain(self->all))
-        return run_plain(self->all, images->place, &from, &to);
-    make_work(self->all, &from, &to, &work);
-    if (images->place == CC_PLACE_HOST) {
-        on_host(&work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->run_kernel(backend, images->place, images->stream, &rearrange_kernel, &work);
+    (void)context;
+    return CC_OK;
 }
 
 cc_status cc__arrange(const cc__arrangement *all)
@@ -177,13 +167,21 @@ cc_status cc__arrange(const cc__arrangement *all)
                               .output = all->output,
                               .input_boxes = {&all->from},
                               .output_box = &all->to};
-    run_context context = {all, &images};
     if (has_same_pixels(all) && !is_plain(all))
         return cc__fail(CC_ERROR_BUSY, "%s: output is the input, expected other pixels", all->function);
     cc_status status = cc__lend_images(&images);
     if (status != CC_OK)
         return status;
-    status = cc__lent_images_commit(&images, run, &context);
+    plain_run plain = {all, images.place, cc__lent_input(&images, 0), cc__lent_output(&images)};
+    if (has_same_pixels(all)) {
+        status = cc__lent_images_commit(&images, keep, NULL);
+    } else if (images.place != CC_PLACE_HOST && is_plain(all)) {
+        status = cc__lent_images_commit(&images, run_plain, &plain);
+    } else {
+        cc__rearrange work;
+        make_work(all, &plain.from, &plain.to, &work);
+        status = cc__lent_images_run(&images, &rearrange_kernel, &work);
+    }
     cc__lent_images_end(&images);
     return status;
 }

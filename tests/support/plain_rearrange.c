@@ -56,8 +56,7 @@ void plain_rearrange(const cc__rearrange *work)
                     const unsigned char *from = work->from;
                     bool is_value = false;
                     for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
-                        const int64_t found =
-                            plain_border(axes[i].border, at[i] - axes[i].before, axes[i].from_size);
+                        const int64_t found = plain_border(axes[i].border, at[i] - axes[i].before, axes[i].from_size);
                         is_value = is_value || found < 0;
                         to += at[i] * axes[i].to_stride;
                         from += found * axes[i].from_stride;
@@ -137,7 +136,8 @@ bool random_rearrange(uint32_t *state, random_kind kind, unsigned char *from, un
         to_size[i] = axis->size;
     }
     const int64_t from_unit = bytes_of(out_work->from_type), to_unit = bytes_of(out_work->to_type);
-    const int64_t from_bytes = choose_strides(state, from_size, out_work->components * from_unit, from_unit, from_stride);
+    const int64_t from_bytes =
+        choose_strides(state, from_size, out_work->components * from_unit, from_unit, from_stride);
     const int64_t to_bytes = choose_strides(state, to_size, out_work->components * to_unit, to_unit, to_stride);
     *out_bytes = to_bytes + 3 * to_unit;
     if (from_bytes + 3 * from_unit > most || *out_bytes > most)

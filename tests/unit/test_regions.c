@@ -428,8 +428,7 @@ START_TEST(nothing_to_do)
     free(pixels);
     params.border[1] = CC_BORDER_REPLICATE;
     cc_image *untouched = made;
-    expect_failure(CC_ERROR_INVALID_ARGUMENT, "border[1]",
-                   cc_image_create_padded(empty, &params, STREAM, &untouched));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "border[1]", cc_image_create_padded(empty, &params, STREAM, &untouched));
     ck_assert_ptr_eq(untouched, made);
     /* A pixel by itself, and an image that is only its fill value. */
     cc_image *constant = fixture_image(CC_PIXEL_UINT8, 1, 1, 1, 1, 1), *wide = NULL;
@@ -457,7 +456,8 @@ START_TEST(refusals)
     const cc_region outside = {{-7, 100, 3, 0}, {5, 5, 3, 1}}, negative = {{-7, 100, 3, 0}, {5, -1, 3, 1}};
     const cc_region inside = {{-7, 100, 3, 0}, {2, 2, 2, 1}};
     const int32_t order[] = {2, 1, 0, 0}, twice[] = {1, 1, 0, 0}, far[] = {0, 1, 3, 0};
-    cc_image *volume = numbered_volume(), *output = given_output(size), *flat = fixture_image(CC_PIXEL_INT16, 1, 2, 5, 4, 1);
+    cc_image *volume = numbered_volume(), *output = given_output(size),
+             *flat = fixture_image(CC_PIXEL_INT16, 1, 2, 5, 4, 1);
     cc_image *colour = fixture_image(CC_PIXEL_INT16, 3, 3, 5, 4, 3), *none = NULL;
     cc_pad_params params = CC_PAD_PARAMS_INIT, wrong = CC_PAD_PARAMS_INIT;
     const cc_status invalid = CC_ERROR_INVALID_ARGUMENT;
@@ -551,7 +551,8 @@ END_TEST
 START_TEST(pixels_that_may_not_be_read_or_written)
 {
     static unsigned char memory[20];
-    cc_image *fixed = fixture_image(CC_PIXEL_UINT8, 1, 2, 5, 4, 1), *output = fixture_image(CC_PIXEL_UINT8, 1, 2, 5, 4, 1);
+    cc_image *fixed = fixture_image(CC_PIXEL_UINT8, 1, 2, 5, 4, 1),
+             *output = fixture_image(CC_PIXEL_UINT8, 1, 2, 5, 4, 1);
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
     cc_image *fresh = NULL;
     cc_wrap_params wrap = CC_WRAP_PARAMS_INIT;
