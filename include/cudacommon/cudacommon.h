@@ -10,6 +10,7 @@
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/filter.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>

@@ -89,6 +89,9 @@ struct cc__backend {
     cc_status (*run_kernel)(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
                             const void *work);
 
+    /* Calls a function with the device current on the calling thread, and passes its status on. */
+    cc_status (*call)(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);
+
     /*
      * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which
      * copy engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.

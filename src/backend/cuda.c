@@ -37,6 +37,7 @@ static cc__backend backend = {
     .reduce = cc__cuda_reduce,
     .histogram = cc__cuda_histogram,
     .run_kernel = cc__cuda_run_kernel,
+    .call = cc__cuda_call,
     .copy_boxes = cc__cuda_copy_boxes,
     .stream_id = cc__cuda_stream_id,
     .memory_info = cc__cuda_memory_info,

@@ -51,6 +51,8 @@ cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream
 cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
                               const void *work);
 
+cc_status cc__cuda_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);
+
 /* Starts kernels in a stream of the device that is entered. */
 typedef struct cc__cuda_launcher {
     cc__launcher base; /* first, so that either pointer is the other */

@@ -256,6 +256,16 @@ static cc_status emulated_check_usable(cc__backend *self)
     return CC_OK;
 }
 
+static cc_status emulated_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context)
+{
+    const int32_t before = current_device;
+    (void)self;
+    current_device = device;
+    const cc_status status = function(context);
+    current_device = before;
+    return status;
+}
+
 static void emulated_range_pop(cc__backend *self)
 {
     (void)self;
@@ -288,6 +298,7 @@ static const cc__backend table = {.name = "emulated",
                                   .reduce = cc__emulated_reduce,
                                   .histogram = cc__emulated_histogram,
                                   .run_kernel = cc__emulated_run_kernel,
+                                  .call = emulated_call,
                                   .copy_boxes = cc__emulated_copy_boxes,
                                   .stream_id = emulated_stream_id,
                                   .memory_info = cc__emulated_memory_info,

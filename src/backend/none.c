@@ -163,6 +163,12 @@ static cc_status none_run_kernel(cc__backend *self, int32_t device, cc_stream st
     return no_device(kernel->name);
 }
 
+static cc_status none_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context)
+{
+    (void)self, (void)device, (void)function, (void)context;
+    return no_device("call");
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
@@ -235,6 +241,7 @@ cc__backend *cc__backend_none(void)
                                .reduce = none_reduce,
                                .histogram = none_histogram,
                                .run_kernel = none_run_kernel,
+                               .call = none_call,
                                .copy_boxes = none_copy_boxes,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,

@@ -103,6 +103,12 @@ cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *map
 typedef cc_status (*cc__work_fn)(void *context);
 cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
                                   void *context);
+/*
+ * In the place of commit, for work that somebody else has done or queued, with this status, which is passed on. When
+ * that, or noting it, has failed, the pixels' copy at the place is forgotten as far as there are others.
+ */
+cc_status cc__data_manager_settle(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  cc_status work_status);
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker);
 
 /* Makes every pixel the same value, by noting it. BUSY while anything is mapped. out_noted: false, and nothing is

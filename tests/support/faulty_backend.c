@@ -260,6 +260,14 @@ static cc_status faulty_run_kernel(cc__backend *self, int32_t device, cc_stream 
                                                 : now.entry.status);
 }
 
+static cc_status faulty_call_function(cc__backend *self, int32_t device, cc_status (*function)(void *context),
+                                      void *context)
+{
+    faulty_call now = faulty_begin(self, FAULTY_CALL, device, NULL, 0);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->call(now.inner, device, function, context) : now.entry.status);
+}
+
 cc__backend *faulty_backend_create(cc__backend *inner)
 {
     faulty *self = calloc(1, sizeof *self);
@@ -295,6 +303,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .reduce = faulty_reduce,
                                 .histogram = faulty_histogram,
                                 .run_kernel = faulty_run_kernel,
+                                .call = faulty_call_function,
                                 .copy_boxes = faulty_copy_boxes,
                                 .stream_id = faulty_stream_id,
                                 .memory_info = faulty_memory_info,

@@ -38,9 +38,10 @@ typedef enum faulty_operation {
     FAULTY_REDUCE = 28,
     FAULTY_HISTOGRAM = 29,
     FAULTY_RUN_KERNEL = 30,
-    FAULTY_OPERATION_COUNT = 31,
-    FAULTY_ANY = 32,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 33 /* in a rule: all that can fail */
+    FAULTY_CALL = 31,
+    FAULTY_OPERATION_COUNT = 32,
+    FAULTY_ANY = 33,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 34 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);

@@ -6,14 +6,38 @@
 
 const char *faulty_operation_name(faulty_operation operation)
 {
-    static const char *const names[FAULTY_OPERATION_COUNT] = {
-        "current_device",      "allocate",        "free",          "host_register",  "host_unregister",
-        "memory_device",       "has_peer_access", "stream_create", "stream_destroy", "stream_synchronize",
-        "stream_is_capturing", "event_create",    "event_destroy", "event_record",   "event_is_complete",
-        "event_synchronize",   "stream_wait",     "copy",          "fill",           "rescale",
-        "copy_boxes",          "stream_id",       "memory_info",   "trim",           "range_push",
-        "range_pop",           "synchronize",     "evaluate",      "reduce",         "histogram",
-        "run_kernel"};
+    static const char *const names[FAULTY_OPERATION_COUNT] = {"current_device",
+                                                              "allocate",
+                                                              "free",
+                                                              "host_register",
+                                                              "host_unregister",
+                                                              "memory_device",
+                                                              "has_peer_access",
+                                                              "stream_create",
+                                                              "stream_destroy",
+                                                              "stream_synchronize",
+                                                              "stream_is_capturing",
+                                                              "event_create",
+                                                              "event_destroy",
+                                                              "event_record",
+                                                              "event_is_complete",
+                                                              "event_synchronize",
+                                                              "stream_wait",
+                                                              "copy",
+                                                              "fill",
+                                                              "rescale",
+                                                              "copy_boxes",
+                                                              "stream_id",
+                                                              "memory_info",
+                                                              "trim",
+                                                              "range_push",
+                                                              "range_pop",
+                                                              "synchronize",
+                                                              "evaluate",
+                                                              "reduce",
+                                                              "histogram",
+                                                              "run_kernel",
+                                                              "call"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 

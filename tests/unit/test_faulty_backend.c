@@ -51,6 +51,12 @@ static int32_t touch_one(const void *work, cc__kernel_range out_ranges[CC__KERNE
 static const cc__kernel seven = {
     .name = "seven", .work_bytes = sizeof(unsigned char *), .on_host = write_seven, .touches = touch_one};
 
+static cc_status do_nothing(void *context)
+{
+    (void)context;
+    return CC_OK;
+}
+
 static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
 {
     static unsigned char host[BYTES];
@@ -122,6 +128,7 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_HISTOGRAM] = faulty->histogram(faulty, 0, stream, &histogram);
     unsigned char *to = memory;
     statuses[FAULTY_RUN_KERNEL] = faulty->run_kernel(faulty, 0, stream, &seven, &to);
+    statuses[FAULTY_CALL] = faulty->call(faulty, 0, do_nothing, NULL);
     ck_assert_int_eq(inner->free(inner, 0, stream, results), CC_OK);
     faulty->range_push(faulty, "all");
     faulty->range_pop(faulty);
