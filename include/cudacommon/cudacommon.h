@@ -23,6 +23,7 @@
 #include <cudacommon/release_queue.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/texture.h>
 #include <cudacommon/tiles.h>
 #include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>

@@ -5,6 +5,7 @@
 #include "base/evaluate.h"
 #include "base/kernel.h"
 #include "base/reduce.h"
+#include "base/texture.h"
 #include "base/work.h"
 
 #include <cudacommon/device.h>
@@ -17,7 +18,8 @@
 #define CC__MAX_DEVICES 61
 
 typedef struct cc__backend cc__backend;
-typedef struct cc__event cc__event; /* the backend's own; belongs to one device */
+typedef struct cc__event cc__event;     /* the backend's own; belongs to one device */
+typedef struct cc__texture cc__texture; /* the same */
 
 /*
  * Every operation that can fail returns CC_OK, CC_ERROR_DEVICE, or the narrower status named beside it, with the
@@ -97,6 +99,20 @@ struct cc__backend {
      * copy engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.
      */
     cc_status (*copy_boxes)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works, int32_t count);
+
+    /*
+     * Arrays that kernels read through texture units. create: with anything in them; OUT_OF_DEVICE_MEMORY, UNSUPPORTED.
+     * update: fills them, in `stream`, from pixels of `device`: source is the first of them, with the strides. objects:
+     * for one way of reading, form.object_count of them, which live as long as the texture; one call at a time for each
+     * texture. destroy: nothing uses it any more.
+     */
+    cc_status (*texture_create)(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                cc__texture **out_texture);
+    cc_status (*texture_update)(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                const cc__span *source);
+    cc_status (*texture_objects)(cc__backend *self, int32_t device, cc__texture *texture, const cc__sampling *sampling,
+                                 uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS]);
+    void (*texture_destroy)(cc__backend *self, int32_t device, cc__texture *texture);
 
     /*
      * A number that the stream shares with no other of the process, also after it is destroyed; 0 when there is none,

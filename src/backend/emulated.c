@@ -300,6 +300,10 @@ static const cc__backend table = {.name = "emulated",
                                   .run_kernel = cc__emulated_run_kernel,
                                   .call = emulated_call,
                                   .copy_boxes = cc__emulated_copy_boxes,
+                                  .texture_create = cc__emulated_texture_create,
+                                  .texture_update = cc__emulated_texture_update,
+                                  .texture_objects = cc__emulated_texture_objects,
+                                  .texture_destroy = cc__emulated_texture_destroy,
                                   .stream_id = emulated_stream_id,
                                   .memory_info = cc__emulated_memory_info,
                                   .trim = cc__emulated_trim,
@@ -315,6 +319,8 @@ static void destroy(cc__emulated *emulated)
         cc__emulated_release_mark(event->latest);
         free(event);
     }
+    while (emulated->textures)
+        cc__emulated_texture_destroy(&emulated->table, 0, emulated->textures);
     while (emulated->blocks)
         cc__emulated_remove_block(emulated, emulated->blocks);
     pthread_cond_destroy(&emulated->function_ended);

@@ -116,7 +116,7 @@ OFFSET(cc_host_memory_state, pooled_bytes, 24);
 OFFSET(cc_host_memory_state, pool_limit_bytes, 32);
 OFFSET(cc_host_memory_state, staging_bytes, 40);
 
-SIZE(cc_place_state, 48);
+SIZE(cc_place_state, 56);
 OFFSET(cc_place_state, struct_size, 0);
 OFFSET(cc_place_state, mapping_count, 4);
 OFFSET(cc_place_state, memory_bytes, 8);
@@ -125,12 +125,13 @@ OFFSET(cc_place_state, constant_pixels, 24);
 OFFSET(cc_place_state, locked_bytes, 32);
 OFFSET(cc_place_state, loan_count, 40);
 OFFSET(cc_place_state, reserved, 44);
+OFFSET(cc_place_state, texture_bytes, 48);
 
 SIZE(cc_path_counters, 16);
 OFFSET(cc_path_counters, copies, 0);
 OFFSET(cc_path_counters, bytes, 8);
 
-SIZE(cc_counters, 304);
+SIZE(cc_counters, 312);
 OFFSET(cc_counters, struct_size, 0);
 OFFSET(cc_counters, reserved, 4);
 OFFSET(cc_counters, host_to_device_copies, 8);

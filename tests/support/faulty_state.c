@@ -37,7 +37,11 @@ const char *faulty_operation_name(faulty_operation operation)
                                                               "reduce",
                                                               "histogram",
                                                               "run_kernel",
-                                                              "call"};
+                                                              "call",
+                                                              "texture_create",
+                                                              "texture_update",
+                                                              "texture_objects",
+                                                              "texture_destroy"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 
@@ -93,7 +97,8 @@ bool faulty_passes(faulty_call *now)
     pthread_mutex_lock(&self->lock);
     self->counts.failures++;
     pthread_mutex_unlock(&self->lock);
-    if (rule.status == CC_ERROR_OUT_OF_DEVICE_MEMORY && now->entry.operation != FAULTY_ALLOCATE)
+    if (rule.status == CC_ERROR_OUT_OF_DEVICE_MEMORY && now->entry.operation != FAULTY_ALLOCATE &&
+        now->entry.operation != FAULTY_TEXTURE_CREATE)
         rule.status = CC_ERROR_DEVICE;
     now->entry.injected = true;
     now->entry.status = cc__fail_native(rule.status, rule.native_error, "%s: made to fail by the test",
