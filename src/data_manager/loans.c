@@ -220,10 +220,8 @@ void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool 
 {
     cc__lock_take(&manager->lock);
     lent->has_ended = true;
-    if (lent->writes) {
+    if (lent->writes)
         ++manager->generation;
-        cc__textures_age(manager, &lent->box);
-    }
     if (lent->fence != NULL) {
         cc__site *site = cc__data_manager_site(manager, lent->place);
         cc__fence_end_standing(lent->fence, in_stream || lent->is_stream_known, in_stream ? stream : lent->stream);

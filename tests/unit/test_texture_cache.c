@@ -200,13 +200,16 @@ START_TEST(an_image_released_at_once)
 }
 END_TEST
 
-/* All of it late: what was written before comes first, and what is read from the old texture comes before the new. */
+/*
+ * All of it late: what was written before comes first, and what is read from the old texture comes before the new. The
+ * loop runs over who writes: the library, by the fill value, or a stream that is waited for at once.
+ */
 START_TEST(streams_wait_for_each_other)
 {
     enum {
         ROUNDS = 5
     };
-    probe old[ROUNDS], again[ROUNDS];
+    probe first_read[ROUNDS], second_read[ROUNDS];
     if (fixture_device_count() == 0)
         return;
     const cc_stream write = fixture_stream_create(0), read = fixture_stream_create(0), other = fixture_stream_create(0);
@@ -214,21 +217,25 @@ START_TEST(streams_wait_for_each_other)
     byte_pixels_write_device(image, NULL, 0, write);
     for (int32_t round = 0; round < ROUNDS; ++round) {
         const unsigned char value = (unsigned char)(round + 1);
-        /* A constant, so that nothing waits on the host: it fills the device's memory when that is next asked for. */
-        fixture_ok(cc_image_fill(image, NULL, &value, write));
+        if (_i == 0) {
+            fixture_ok(cc_image_fill(image, NULL, &value, write));
+        } else {
+            byte_pixels_write_device(image, NULL, value, write);
+            fixture_ok(cc_stream_synchronize(0, write));
+        }
         cc_texture first = map_in(image, NULL, read), second = map_in(image, NULL, other);
         ck_assert_uint_eq(first.objects[0], second.objects[0]);
-        old[round] = queue(&first, read);
-        again[round] = queue(&second, other);
+        first_read[round] = queue(&first, read);
+        second_read[round] = queue(&second, other);
         unmap_in(image, &first, read);
         unmap_in(image, &second, other);
     }
     ck_assert_uint_eq(updates(image), ROUNDS);
     ck_assert_uint_eq(texture_bytes(image), BYTES);
-    for (int32_t round = ROUNDS - 1; round >= 0; --round) {
-        expect(&again[round], (unsigned char)(round + 1));
-        expect(&old[round], (unsigned char)(round + 1));
-    }
+    for (int32_t round = ROUNDS - 1; round >= 0; --round)
+        expect(&first_read[round], (unsigned char)(round + 1));
+    for (int32_t round = ROUNDS - 1; round >= 0; --round)
+        expect(&second_read[round], (unsigned char)(round + 1));
     fixture_stream_destroy(0, write);
     fixture_stream_destroy(0, read);
     fixture_stream_destroy(0, other);
@@ -364,6 +371,7 @@ START_TEST(given_up_when_others_need_room)
     cc_texture texture = CC_TEXTURE_INIT;
     void *pixels = NULL;
     byte_pixels_write_device(image, NULL, 3, CC_STREAM_DEFAULT);
+    byte_pixels_expect_host(image, NULL, 3);
     expect_now(image, NULL, 3);
     fixture_ok(cc_device_set_limit(0, 2 * BYTES, 0));
     byte_pixels_write_device(other, NULL, 4, CC_STREAM_DEFAULT);
@@ -596,7 +604,7 @@ int main(void)
     tcase_add_test(cases, written_tile_by_tile);
     tcase_add_test(cases, a_mapping_for_reading);
     tcase_add_loop_test(cases, an_image_released_at_once, 0, 2);
-    tcase_add_test(cases, streams_wait_for_each_other);
+    tcase_add_loop_test(cases, streams_wait_for_each_other, 0, 2);
     tcase_add_test(cases, pixels_on_loan);
     tcase_add_test(cases, counted_and_evicted_with_the_pixels);
     tcase_add_test(cases, textures_of_wrapped_memory);

@@ -71,6 +71,7 @@ class PlaceState(Structure):
         ("locked_bytes", c_uint64),
         ("loan_count", c_int32),
         ("reserved", c_uint32),
+        ("texture_bytes", c_uint64),
     ]
 
 
@@ -97,6 +98,7 @@ class Counters(Structure):
         ("device_to_host_paths", PathCounters * 6),
         ("evictions", c_uint64),
         ("transfer_nanoseconds", c_uint64),
+        ("texture_updates", c_uint64),
     ]
 
 
