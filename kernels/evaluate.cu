@@ -1,4 +1,5 @@
 /* Expressions on the GPU: single steps in float32 at the speed of memory, and any list of steps. */
+#include "kernels/evaluate_dense.h"
 #include "kernels/evaluate_plan.h"
 #include "kernels/launch.h"
 #include "kernels/step_math.h"
@@ -687,18 +688,68 @@ static cc_status launch_rows(cc__general_plan *plan, const void *kernel, int32_t
                             CC__BLOCK_THREADS, arguments);
 }
 
+static cc_status launch_general(const cc__evaluate *work, const cc__lattice *lattice, const cc__launcher *launcher)
+{
+    cc__general_plan general;
+    cc__rows rows;
+    cc__general_plan_make(work, lattice, &general, &rows);
+    bool is_packed = work->numbers == CC__NUMBERS_REAL || cc__evaluate_is_copy(work);
+    return launch_rows(&general, general_kernel(work), is_packed ? PACK : WIDE_PACK, rows, launcher);
+}
+
+/* Some components of the only row. */
+static cc_status launch_part(const cc__evaluate *work, const cc__lattice *lattice, int64_t first, int64_t count,
+                             const cc__launcher *launcher)
+{
+    cc__evaluate part = *work;
+    cc__lattice row = *lattice;
+    if (count == 0)
+        return CC_OK;
+    row.length = count;
+    part.destination.data += first * lattice->step[0];
+    for (int32_t n = 0; n < work->source_count; n++)
+        part.sources[n].data += first * lattice->step[1 + n];
+    return launch_general(&part, &row, launcher);
+}
+
+static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *lattice, const cc__dense_plan *plan,
+                              const cc__launcher *launcher)
+{
+    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
+    const int64_t blocks = (plan->packs - 1) / CC__BLOCK_THREADS + 1;
+    void *arguments[] = {(void *)plan};
+    cc_status status = launch_part(work, lattice, 0, plan->head, launcher);
+    if (status == CC_OK)
+        status = launch_part(work, lattice, lattice->length - plan->tail, plan->tail, launcher);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, plan->is_wide ? (const void *)wide_evaluate : (const void *)narrow_evaluate,
+                                  (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
+    return status;
+}
+
+cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done)
+{
+    cc__lattice lattice;
+    cc__dense_plan dense;
+    cc__direct_plan direct;
+    cc__evaluate_plan(work, &lattice);
+    cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
+    *out_done = true;
+    if (form != CC__DIRECT_NONE)
+        return launch_direct(&direct, direct_kernel(form, work->steps[1].kind), launcher);
+    if (!cc__evaluate_is_copy(work) && cc__dense_plan_make(work, &lattice, &dense))
+        return launch_dense(work, &lattice, &dense, launcher);
+    *out_done = false;
+    return CC_OK;
+}
+
 cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher)
 {
     cc__lattice lattice;
-    cc__direct_plan direct;
-    cc__general_plan general;
-    cc__rows rows;
+    bool is_done = false;
+    const cc_status status = cc__launch_evaluate_row(work, launcher, &is_done);
+    if (is_done)
+        return status;
     cc__evaluate_plan(work, &lattice);
-    cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
-    if (form != CC__DIRECT_NONE)
-        return launch_direct(&direct, direct_kernel(form, work->steps[1].kind), launcher);
-    cc__general_plan_make(work, &lattice, &general, &rows);
-    const void *kernel = general_kernel(work);
-    bool is_packed = work->numbers == CC__NUMBERS_REAL || cc__evaluate_is_copy(work);
-    return launch_rows(&general, kernel, is_packed ? PACK : WIDE_PACK, rows, launcher);
+    return launch_general(work, &lattice, launcher);
 }

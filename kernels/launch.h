@@ -7,6 +7,7 @@
 #include "base/work.h"
 
 #include <cudacommon/status.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,8 @@ typedef struct cc__launcher {
 cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);
 cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher);
 cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher);
+/* The same for images that are one row without gaps; does nothing and says so when they are not. */
+cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done);
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 

@@ -101,6 +101,25 @@ CC_API void cc_loan_release(cc_loan *loan);
  */
 CC_API void cc_loan_release_in_stream(cc_loan *loan, cc_stream stream);
 
+/* What cc_loan_renew() says. */
+typedef enum cc_loan_standing {
+    CC_LOAN_STALE = 0,  /* not the same as a new loan, or nobody knows: make a new one */
+    CC_LOAN_STANDS = 1, /* the same, and nothing is pending */
+    CC_LOAN_PENDING = 2 /* the same, and so is cc_descriptor.pending: 1 */
+} cc_loan_standing;
+
+/**
+ * Whether a loan of all of an image, on the host or on the image's device, is as good as a new one of the same access
+ * in the legacy default stream would be: the same memory, described the same way, with pixels that are up to date and
+ * free, and nothing under way on them that this stream would have to be made to wait for. Then it counts as used now.
+ * For whoever hands out the same pixels again and again: it moves nothing, and asks a device at most what is done in
+ * its default stream.
+ * Returns a cc_loan_standing; CC_LOAN_STALE also for NULL, for an image that has other pixels, another region, type or
+ * device by now, for an empty region, and where cc_image_export() would fail. Leaves cc_last_error_message() alone.
+ * Thread safety: any thread, with an ownership of the loan that lasts for the call. Does not block. Since 2.0.
+ */
+CC_API int32_t cc_loan_renew(cc_loan *loan, const cc_image *image);
+
 /**
  * Where the lent region is in space, as the image had it when it was lent: index is that of the region's first pixel.
  * out_geometry: initialised with CC_GEOMETRY_INIT.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -163,6 +164,83 @@ def test_a_loan_by_attribute_lasts_as_long_as_the_image_object() -> None:
     array[...] = 2
     assert (array == 2).all()
     assert len(cc.live_images()) == 1
+
+
+def test_what_is_lent_is_told_of_again() -> None:
+    """Libraries read the attributes twice; the second time costs no loan, as long as nothing has changed."""
+    image = cc.Image((4, 3), device="cpu").fill(1)
+    first = image.__array_interface__
+    loan = image._current_loans[0]
+    first["data"] = None
+    second = image.__array_interface__
+    assert second["data"] == (np.asarray(image).ctypes.data, False)
+    image.fill(2)
+    with image.host() as pixels:
+        assert image.__array_interface__ == second
+    assert image._current_loans == [loan]
+    with image.host(write=True) as pixels:
+        pixels[...] = 3
+        for _ in range(2):
+            with pytest.raises(cc.BusyError):
+                _ = image.__array_interface__
+    # The array from before has its memory still.
+    assert image._current_loans == [loan]
+    assert image.__array_interface__ == second
+    image.resize((3, 4))
+    assert image.__array_interface__["shape"] == (4, 3)
+    assert image._current_loans != [loan]
+
+
+def test_what_is_lent_on_a_device_is_told_of_again(needs_device: None) -> None:
+    image = cc.Image((4, 3)).fill(1)
+    first = image.__cuda_array_interface__
+    cc.synchronize()
+    assert image.__cuda_array_interface__["data"] == first["data"]
+    loan = image._current_loans[0]
+    for _ in range(3):
+        interface = image.__cuda_array_interface__
+        # The emulated device is never done with what was marked just now.
+        assert interface.pop("stream") in (None, 1)
+        assert interface == {key: value for key, value in first.items() if key != "stream"}
+    assert image._current_loans == [loan]
+    image.export_stream = 2
+    assert image.__cuda_array_interface__["data"] == first["data"]
+    assert image._current_loans != [loan]
+    assert image.state("cuda").loans == 1
+
+
+def test_work_of_others_is_waited_for(needs_device: None) -> None:
+    """What is queued in another stream between two reads comes before what the second one's user does."""
+    image = cc.Image((64, 64), "uint8").fill(1)
+    for value in range(2, 6):
+        pointer, _ = image.__cuda_array_interface__["data"]
+        image.fill(value, stream=2)
+        assert image.__cuda_array_interface__["data"] == (pointer, False)
+        if cc.device_backend() == "emulated":
+            assert device_bytes(pointer, 64 * 64) == bytes([value]) * 64 * 64
+        with image.host() as pixels:
+            assert (pixels == value).all()
+
+
+def test_threads_read_the_attributes() -> None:
+    image = cc.Image((4, 3), device="cpu").fill(1)
+    expected = image.__array_interface__
+    wrong = []
+
+    def read() -> None:
+        for _ in range(300):
+            if image.__array_interface__ != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert 1 <= image.state().loans <= 4
+    image.end_loans()
+    assert image.state().loans == 0
 
 
 def test_loans_end_on_request() -> None:

@@ -72,9 +72,13 @@ def test_with_torch() -> None:
 
 
 @pytest.mark.gpu
-def test_with_numba() -> None:
+def test_with_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     from numba import cuda
+
+    # numba-cuda (0.30) asks for it when it first compiles, and NumPy 2.5 has it no more. Nothing here calls it.
+    if not hasattr(np, "row_stack"):
+        monkeypatch.setattr(np, "row_stack", lambda arrays: np.vstack(arrays), raising=False)
 
     @cuda.jit  # type: ignore[misc]
     def put(pixels: Any, value: Any) -> None:
@@ -82,10 +86,7 @@ def test_with_numba() -> None:
 
     image = image_on_device()
     array = cuda.as_cuda_array(image)
-    try:
-        put[1, 1](array, np.float32(42.314))
-    except AttributeError as error:
-        pytest.skip(f"numba and this NumPy do not go together: {error}")
+    put[1, 1](array, np.float32(42.314))
     check(image, array.copy_to_host())
 
 

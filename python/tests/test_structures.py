@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _library, _observe, _pixel
+from cudacommon import _errors, _lending, _library, _observe, _pixel
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -53,6 +53,7 @@ NUMBERS = {
     "CC_IMPORT_CONTIGUOUS": structures.IMPORT_CONTIGUOUS,
     "CC_DLPACK_COPY": structures.DLPACK_COPY,
     "CC_DLPACK_FORCE": structures.DLPACK_FORCE,
+    "CC_LOAN_PENDING": _lending.LOAN_PENDING,
     "CC_PIXEL_BFLOAT16": _pixel.BFLOAT16,
 }
 

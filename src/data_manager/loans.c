@@ -53,17 +53,51 @@ static cc_status use_device(cc__data_manager *manager, const cc__loan_request *r
     return status;
 }
 
+/* Whether all that has been queued in the legacy default stream is done. False when that cannot be asked. */
+static bool default_stream_is_idle(cc__data_manager *manager, cc__site *site, int32_t device)
+{
+    cc__error_state before;
+    bool capturing = true;
+    bool is_idle = false;
+    cc__fence *fence = site->spare_fence;
+    cc__error_save(&before);
+    site->spare_fence = NULL;
+    if (fence == NULL)
+        (void)cc__fence_create(manager->backend, device, &fence);
+    if (fence == NULL ||
+        manager->backend->stream_is_capturing(manager->backend, device, CC_STREAM_DEFAULT, &capturing) != CC_OK ||
+        capturing || cc__fence_record(fence, CC_STREAM_DEFAULT, 0) != CC_OK ||
+        manager->backend->event_is_complete(manager->backend, device, fence->event, &is_idle) != CC_OK)
+        is_idle = false;
+    if (fence != NULL)
+        cc__fence_recycle(fence, &site->spare_fence);
+    cc__error_restore(&before);
+    return is_idle;
+}
+
+/*
+ * Whether whoever gets the pixels must wait, in whatever stream it works. Where somebody unknown works with them, it is
+ * the default stream that has to be waited for, and nothing has to be if that is idle.
+ */
+static bool is_pending(cc__data_manager *manager, const cc__loan_request *request, cc__use use)
+{
+    cc__site *site = cc__data_manager_site(manager, request->place);
+    const cc__waiter anybody = cc__waiter_of_library(request->place);
+    cc__timeline_ask_now(&site->timeline, &request->box, use, &anybody);
+    if (cc__timeline_is_quiet(&site->timeline, &request->box, use, &anybody))
+        return false;
+    return !cc__timeline_waits_device_wide(&site->timeline, &request->box, use, &anybody) ||
+           !default_stream_is_idle(manager, site, request->place);
+}
+
 /* The lock is given up while the host waits. */
 static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_request *request, const cc__waiter *waiter,
                                  bool *out_pending)
 {
     cc__timeline *timeline = &cc__data_manager_site(manager, request->place)->timeline;
     const cc__use use = request->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
-    const cc__waiter anybody = cc__waiter_of_library(request->place);
     cc__fences fences = {0};
-    if (request->place != CC_PLACE_HOST)
-        cc__timeline_ask_now(timeline, &request->box, use, &anybody);
-    *out_pending = request->place != CC_PLACE_HOST && !cc__timeline_is_quiet(timeline, &request->box, use, &anybody);
+    *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && request->place != CC_PLACE_HOST) {
         status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
@@ -182,6 +216,49 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
     if (status != CC_OK)
         cc__free(lent);
     return status;
+}
+
+/* Whether a new loan would be refused, or would have to forget what is there. */
+static bool has_rival(const cc__data_manager *manager, const cc__lent *lent)
+{
+    if (cc__mappings_find_conflict(&manager->mappings, &lent->box, CC_ACCESS_READ) != NULL)
+        return true;
+    for (const cc__lent *other = manager->loans; other != NULL; other = other->next)
+        if (other->place != lent->place && (other->writes || (lent->writes && !other->has_ended)) &&
+            cc__box_overlaps(&other->box, &lent->box))
+            return true;
+    return false;
+}
+
+static bool is_usable(const cc__data_manager *manager)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    const bool is_usable = manager->backend->check_usable(manager->backend) == CC_OK;
+    if (!is_usable)
+        cc__error_restore(&before);
+    return is_usable;
+}
+
+bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool *out_pending)
+{
+    const bool on_host = lent->place == CC_PLACE_HOST;
+    const cc__use use = lent->writes ? CC__USE_WRITE : CC__USE_READ;
+    const cc__waiter waiter = {.device = lent->place, .stream = CC_STREAM_DEFAULT};
+    if (!on_host && !is_usable(manager))
+        return false;
+    cc__lock_take(&manager->lock);
+    cc__site *site = cc__data_manager_site(manager, lent->place);
+    const bool stands = !manager->is_moving_out && !has_rival(manager, lent) &&
+                        cc__validity_has(&manager->validity, &lent->box, CC__SOURCE(lent->place)) &&
+                        cc__timeline_is_quiet(&site->timeline, &lent->box, use, &waiter);
+    if (stands && !on_host) {
+        const cc__loan_request request = {.box = lent->box, .place = lent->place};
+        *out_pending = is_pending(manager, &request, use);
+        cc__resident_use(&site->resident);
+    }
+    cc__lock_let_go(&manager->lock);
+    return stands;
 }
 
 static bool lent_is_listed(const cc__data_manager *manager, const cc__lent *lent)

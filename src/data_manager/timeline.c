@@ -227,6 +227,15 @@ void cc__timeline_ask_now(cc__timeline *timeline, const cc__box *box, cc__use us
     cc__timeline_ask(timeline, box, use, waiter);
 }
 
+bool cc__timeline_waits_device_wide(const cc__timeline *timeline, const cc__box *box, cc__use use,
+                                    const cc__waiter *waiter)
+{
+    for (int32_t i = 0; i < timeline->count; ++i)
+        if (must_wait(&timeline->entries[i], box, use, waiter) && !timeline->entries[i].fence->is_device_wide)
+            return false;
+    return true;
+}
+
 static cc_status add_fence(cc__fences *fences, cc__fence *fence)
 {
     for (int32_t i = 0; i < fences->count; ++i)

@@ -72,6 +72,10 @@ void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence
 /* Whether there is one that is not known to be done. */
 bool cc__timeline_has_device_wide(const cc__timeline *timeline);
 
+/* Whether all that it must wait for is device-wide: then others wait for the legacy default stream and nothing else. */
+bool cc__timeline_waits_device_wide(const cc__timeline *timeline, const cc__box *box, cc__use use,
+                                    const cc__waiter *waiter);
+
 /* A list of fences, each once, holding a reference to each. */
 typedef struct cc__fences {
     cc__fence **entries;

@@ -183,6 +183,23 @@ void cc_loan_release_in_stream(cc_loan *loan, cc_stream stream)
     release(loan, true, stream);
 }
 
+static bool is_loan_of(const cc_loan *loan, const cc_image *image)
+{
+    return loan->manager == image->manager && cc__box_equal(&loan->box, &image->box) &&
+           loan->dimension == image->dimension && loan->pixel_type == image->pixel_type &&
+           loan->components == image->components &&
+           (loan->place == CC_PLACE_HOST || loan->place == cc_image_get_device(image));
+}
+
+int32_t cc_loan_renew(cc_loan *loan, const cc_image *image)
+{
+    bool is_pending = false;
+    if (loan == NULL || image == NULL || loan->lent == NULL || !is_loan_of(loan, image) ||
+        !cc__data_manager_renew(loan->manager, loan->lent, &is_pending))
+        return CC_LOAN_STALE;
+    return is_pending ? CC_LOAN_PENDING : CC_LOAN_STANDS;
+}
+
 cc_status cc_loan_get_geometry(const cc_loan *loan, cc_geometry *out_geometry)
 {
     static const char *const function = "cc_loan_get_geometry";

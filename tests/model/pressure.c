@@ -283,12 +283,13 @@ void pressure_note_drop(model_pixels *pixels)
         allocator_let_go(pixels->allocators[kind]);
 }
 
-void pressure_note_input(model_world *world, model_image *input, cc_place place, oracle_cost *cost)
+bool pressure_note_input(model_world *world, model_image *input, cc_place place, oracle_cost *cost)
 {
     cc_place_state state = CC_PLACE_STATE_INIT;
     model_ok(cc_image_get_place_state(input->handle, place, &state));
     if (state.memory_bytes == 0)
-        return;
+        return false;
     oracle_bring(input->pixels->oracle, &input->box, place, true, world->peers[place + 1], cost);
     pressure_note_use(world, input->pixels, place);
+    return true;
 }

@@ -40,8 +40,8 @@ int64_t pressure_frees(const model_world *world, memory_kind kind);
 void pressure_note_use(model_world *world, model_pixels *pixels, cc_place place);
 /* Pixels that nobody has any more. */
 void pressure_note_drop(model_pixels *pixels);
-/* An operation that failed for its output may have brought its input. */
-void pressure_note_input(model_world *world, model_image *input, cc_place place, oracle_cost *cost);
+/* An operation that failed for another image may have brought this input: whether it has. */
+bool pressure_note_input(model_world *world, model_image *input, cc_place place, oracle_cost *cost);
 
 /* By the oracle's account. */
 size_t pressure_held(const model_world *world, int32_t device);

@@ -238,7 +238,7 @@ bool step_rescale(model_world *world)
                 shift, (int)output->number, (int)place, (void *)stream);
     const cc_status status = cc_image_rescale(input->handle, scale, shift, output->handle, stream);
     if (!in_place && (status == CC_ERROR_OUT_OF_DEVICE_MEMORY || status == CC_ERROR_OUT_OF_HOST_MEMORY))
-        pressure_note_input(world, input, place, input_cost);
+        (void)pressure_note_input(world, input, place, input_cost);
     const bool done = world_expect(world, "rescale", status, errors);
     world_note_device(world, input, false);
     if (input != output)

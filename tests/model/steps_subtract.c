@@ -1,4 +1,5 @@
 /* An operation on three images, which may be the same ones. */
+#include "pressure.h"
 #include "steps.h"
 
 #include <stdlib.h>
@@ -72,6 +73,25 @@ static void subtract_pixels(model_image *first, model_image *second, model_image
     free(to);
 }
 
+/* The inputs that are lent for themselves, in that order: not with the output, and not with an input before. */
+static int32_t lent_inputs(model_image *first, model_image *second, const model_image *output, model_image *out[2])
+{
+    int32_t count = 0;
+    if (!is_output(first, output))
+        out[count++] = first;
+    if (!is_output(second, output) && !is_output(second, first))
+        out[count++] = second;
+    return count;
+}
+
+/* Those that were lent before the one for which there was no memory. */
+static void note_lent(model_world *world, model_image *const lent[2], int32_t count, cc_place place)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (!pressure_note_input(world, lent[i], place, world_cost(world, lent[i])))
+            return;
+}
+
 bool step_subtract(model_world *world)
 {
     model_image *output = world_pick_image(world);
@@ -80,11 +100,11 @@ bool step_subtract(model_world *world)
     if (second == NULL)
         return false;
     /* Parts of pixels that are lent are in each other's way while both are read. */
-    const bool is_twice = first->pixels == second->pixels && memcmp(&first->box, &second->box, sizeof first->box) == 0;
-    if (first->pixels == second->pixels && !is_twice && world->loan_count > 0)
+    if (first->pixels == second->pixels && !is_output(first, second) && world->loan_count > 0)
         return false;
     model_image *const images[] = {first, second, output};
-    oracle_cost *costs[3];
+    model_image *lent[2];
+    const int32_t lent_count = lent_inputs(first, second, output, lent);
     cc_place place = CC_PLACE_HOST;
     cc_stream stream = NULL;
     uint32_t errors = output->pixels->oracle->read_only ? STATUS(CC_ERROR_READ_ONLY) : 0;
@@ -110,12 +130,15 @@ bool step_subtract(model_world *world)
         return false; /* what comes out is nobody's business */
     if (place != CC_PLACE_HOST && world_place_errors(world, place) == 0)
         stream = work_stream(&world->work, place);
-    for (int32_t i = 0; i < 3; i++)
-        costs[i] = world_cost(world, images[i]);
+    for (int32_t i = 0; i < lent_count; i++)
+        (void)world_cost(world, lent[i]);
+    oracle_cost *output_cost = world_cost(world, output);
     world->worked_at = place;
     report_step(world->step, "subtract image %d from image %d into image %d at %d, stream %p", (int)second->number,
                 (int)first->number, (int)output->number, (int)place, (void *)stream);
     const cc_status status = cc_image_subtract(first->handle, second->handle, output->handle, stream);
+    if (status == CC_ERROR_OUT_OF_DEVICE_MEMORY || status == CC_ERROR_OUT_OF_HOST_MEMORY)
+        note_lent(world, lent, lent_count, place);
     const bool done = world_expect(world, "subtract", status, errors);
     world_note_device(world, first, false);
     if (second != first)
@@ -124,21 +147,18 @@ bool step_subtract(model_world *world)
         world_note_device(world, output, false);
     if (!done || !touches)
         return true;
-    bool in_place = false;
-    for (int32_t i = 0; i < 2; i++) {
-        if (is_output(images[i], output)) {
-            in_place = true;
-            continue;
-        }
-        if (i == 1 && is_twice)
-            continue;
-        oracle_bring(images[i]->pixels->oracle, &images[i]->box, place, true, world->peers[place + 1], costs[i]);
+    const uint32_t peers = world->peers[place + 1];
+    const bool in_place = is_output(first, output) || is_output(second, output);
+    for (int32_t i = 0; i < lent_count; i++) {
+        oracle_bring(lent[i]->pixels->oracle, &lent[i]->box, place, true, peers, world_cost(world, lent[i]));
+        pressure_note_use(world, lent[i]->pixels, place);
     }
-    oracle_bring(output->pixels->oracle, &output->box, place, in_place, world->peers[place + 1], costs[2]);
+    oracle_bring(output->pixels->oracle, &output->box, place, in_place, peers, output_cost);
+    pressure_note_use(world, output->pixels, place);
     subtract_pixels(first, second, output);
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
-    world_bring_back(world, output->pixels, &output->box, place, costs[2]);
+    world_bring_back(world, output->pixels, &output->box, place, output_cost);
     world->device_evaluates += place != CC_PLACE_HOST;
     return true;
 }

@@ -23,7 +23,11 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     launches++;
     last_kernel = kernel;
-    if (is_general) {
+    const bool is_dense = kernel == (const void *)narrow_evaluate || kernel == (const void *)wide_evaluate;
+    if (is_dense) {
+        void (*run)(const cc__dense_plan) = (void (*)(const cc__dense_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__dense_plan *)arguments[0]));
+    } else if (is_general) {
         void (*run)(const cc__general_plan) = (void (*)(const cc__general_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__general_plan *)arguments[0]));
     } else {
@@ -164,6 +168,62 @@ START_TEST(any_work_agrees_with_the_host)
 }
 END_TEST
 
+/* One long row of any types, with every head and tail; some sources are one component for all, some not aligned. */
+static void random_dense_work(uint32_t *state, cc__evaluate *work, unsigned char *const buffers[5])
+{
+    memset(work, 0, sizeof *work);
+    work->components = 1;
+    work->source_count = (int32_t)(1 + random_below(state, 4));
+    const bool is_wide = random_below(state, 3) == 0;
+    const int64_t skip = random_below(state, 9);
+    const int64_t count = 500 + random_below(state, 80);
+    work->destination_type = (cc_pixel_type)random_below(state, 13);
+    memcpy(work->size, (const int64_t[]){count, 1, 1, 1}, sizeof work->size);
+    work->destination.stride[0] = bytes_of_type(work->destination_type);
+    work->destination.data = buffers[4] + skip * work->destination.stride[0];
+    for (int32_t n = 0; n < work->source_count; n++) {
+        cc__source *source = &work->sources[n];
+        do
+            source->type = (cc_pixel_type)random_below(state, 13);
+        while (!is_wide && !cc__dense_is_narrow(source->type));
+        const int64_t bytes = bytes_of_type(source->type);
+        const bool is_single = random_below(state, 6) == 0;
+        source->components = 1;
+        source->stride[0] = is_single ? 0 : bytes;
+        source->component_stride = source->stride[0];
+        write_cases(source->type, random_below(state, 50), count + 10, buffers[n]);
+        source->data = buffers[n] + (skip + (random_below(state, 20) == 0 ? 1 : 0)) * bytes;
+    }
+    random_steps(state, work);
+}
+
+START_TEST(dense_kernels_agree_with_the_host)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 77 + (uint32_t)_i;
+    int32_t narrow = 0, wide = 0;
+    const size_t bytes = 800 * 8;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    for (int32_t round = 0; round < 1500; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        memset(buffers[4], 0x5a, bytes);
+        memset(buffers[5], 0x5a, bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[4], buffers[5], bytes) == 0, "round %d", round);
+        narrow += last_kernel == (const void *)narrow_evaluate;
+        wide += last_kernel == (const void *)wide_evaluate;
+    }
+    ck_assert_int_gt(narrow, 100);
+    ck_assert_int_gt(wide, 100);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 /* Dense rows of float32, with every head and tail, one step or a multiply and an add. */
 START_TEST(direct_kernels_agree_with_the_host)
 {
@@ -259,6 +319,7 @@ int main(void)
     Suite *suite = suite_create("base_evaluate_kernel");
     TCase *tcase = tcase_create("base_evaluate_kernel");
     tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 4);
+    tcase_add_loop_test(tcase, dense_kernels_agree_with_the_host, 0, 4);
     tcase_add_test(tcase, direct_kernels_agree_with_the_host);
     tcase_add_test(tcase, the_parts_of_split_rows);
     suite_add_tcase(suite, tcase);

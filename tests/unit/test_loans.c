@@ -415,6 +415,67 @@ START_TEST(a_writer_keeps_the_pixels_to_himself)
 }
 END_TEST
 
+START_TEST(a_loan_stands_for_a_new_one)
+{
+    const cc_region rows = region_at(0, 2, SIZE, 3);
+    const cc_region nothing = region_at(0, 0, 0, SIZE);
+    const cc_region tiny = region_at(0, 0, 1, 1);
+    void *pixels = NULL;
+    cc_image *other = NULL;
+    cc_loan *part = must_export(CC_PLACE_HOST, CC_ACCESS_READ_WRITE, &rows);
+    cc_loan *empty = must_export(CC_PLACE_HOST, CC_ACCESS_READ_WRITE, &nothing);
+    cc_loan *loan = must_export(CC_PLACE_HOST, CC_ACCESS_READ_WRITE, NULL);
+    (void)cc_image_set_label(NULL, NULL);
+    const char *message = cc_last_error_message();
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    ck_assert_int_eq(cc_loan_renew(NULL, image), CC_LOAN_STALE);
+    ck_assert_int_eq(cc_loan_renew(loan, NULL), CC_LOAN_STALE);
+    ck_assert_int_eq(cc_loan_renew(part, image), CC_LOAN_STALE);
+    ck_assert_int_eq(cc_loan_renew(empty, image), CC_LOAN_STALE);
+
+    /* Of another region of the same pixels, and of that region. */
+    fixture_ok(cc_image_create_view(image, &rows, &other));
+    ck_assert_int_eq(cc_loan_renew(loan, other), CC_LOAN_STALE);
+    ck_assert_int_eq(cc_loan_renew(part, other), CC_LOAN_STANDS);
+    cc_loan_release(part);
+
+    /* While somebody writes, through whichever handle, a new one would be refused. */
+    fixture_ok(cc_image_map_host(other, NULL, CC_ACCESS_READ_WRITE, &pixels));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+    fixture_ok(cc_image_unmap_host(other, pixels));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    fixture_ok(cc_image_unmap_host(image, pixels));
+    fixture_ok(cc_image_fill(image, NULL, &(unsigned char){4}, CC_STREAM_DEFAULT));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    ck_assert_int_eq(*(const unsigned char *)lent.data, 4);
+
+    fixture_ok(cc_image_graft(other, image));
+    ck_assert_int_eq(cc_loan_renew(loan, other), CC_LOAN_STANDS);
+    fixture_ok(cc_image_resize(image, &tiny));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+    ck_assert_str_eq(cc_last_error_message(), message);
+    cc_loan_release(loan);
+    cc_loan_release(empty);
+    cc_image_release(other);
+}
+END_TEST
+
+/* Reading loans at several places go together; what one of them has counts as long as nobody writes. */
+START_TEST(a_reading_loan_stands_until_somebody_writes)
+{
+    if (!has_device())
+        return;
+    cc_loan *loan = must_export(CC_PLACE_HOST, CC_ACCESS_READ, NULL);
+    cc_loan *second = must_export(CC_DEVICE_CURRENT, CC_ACCESS_READ, NULL);
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    cc_loan_release(second);
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    cc_loan_release(loan);
+}
+END_TEST
+
 START_TEST(a_loan_is_found_by_its_memory)
 {
     const cc_region region = region_at(2, 1, 3, 2);
@@ -535,6 +596,8 @@ int main(void)
     tcase_add_test(tcase, the_borrower_outlives_the_handle);
     tcase_add_test(tcase, rivals_are_refused);
     tcase_add_test(tcase, a_writer_keeps_the_pixels_to_himself);
+    tcase_add_test(tcase, a_loan_stands_for_a_new_one);
+    tcase_add_test(tcase, a_reading_loan_stands_until_somebody_writes);
     tcase_add_test(tcase, a_loan_is_found_by_its_memory);
     tcase_add_test(tcase, generation_runs_while_somebody_may_write);
     tcase_add_test(tcase, without_memory_nothing_is_lent);

@@ -263,8 +263,102 @@ START_TEST(what_is_pending_is_told)
 }
 END_TEST
 
+/* Somebody unknown may write: what is pending is then what the default stream holds. */
+START_TEST(beside_somebody_unknown_the_default_stream_tells)
+{
+    if (device < 0)
+        return;
+    cc_loan *first = must_export(CC_ACCESS_READ_WRITE, false);
+    fixture_ok(cc_stream_synchronize(device, stream));
+    fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+    cc_loan *second = must_export(CC_ACCESS_READ_WRITE, false);
+    ck_assert_uint_eq(lent.pending, fixture_is_emulated()); /* there, what was marked just now is never done yet */
+    cc_loan_release(second);
+
+    /* What cannot be asked is pending. */
+    const faulty_operation operations[] = {FAULTY_EVENT_RECORD, FAULTY_EVENT_IS_COMPLETE};
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; ++i) {
+        const faulty_rule rule = {operations[i], 1, false, CC_ERROR_DEVICE, 999};
+        fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+        faulty_backend_add_rule(fixture_backend, &rule);
+        second = must_export(CC_ACCESS_READ_WRITE, false);
+        ck_assert_uint_eq(lent.pending, 1);
+        ck_assert_int_eq(faulty_backend_counts(fixture_backend).failures, (int64_t)i + 1);
+        cc_loan_release(second);
+    }
+    cc_loan_release(first);
+}
+END_TEST
+
 /* Each copy for the host is one moment of the borrower's memory; a second one would change the first under its reader.
  */
+START_TEST(a_loan_stands_while_nothing_has_to_be_waited_for)
+{
+    if (device < 0)
+        return;
+    cc_loan *loan = must_export(CC_ACCESS_READ_WRITE, false);
+    fixture_ok(cc_stream_synchronize(device, stream));
+    fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+    cc_loan_release(must_export(CC_ACCESS_READ_WRITE, false)); /* asks what is done */
+    const faulty_counts before = faulty_backend_counts(fixture_backend);
+    const int32_t standing = cc_loan_renew(loan, image);
+    /* In the emulated one, what was marked just now is never done yet. */
+    ck_assert_int_eq(standing, fixture_is_emulated() ? CC_LOAN_PENDING : CC_LOAN_STANDS);
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_STREAM_WAIT],
+                     before.calls[FAULTY_STREAM_WAIT]);
+
+    /* Elsewhere the same loan says nothing. */
+    if (fixture_device_count() > 1) {
+        fixture_ok(cc_image_set_device(image, 0));
+        ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+        fixture_ok(cc_image_set_device(image, device));
+    }
+    void *pixels = NULL;
+    fixture_ok(cc_image_map_device(image, NULL, CC_ACCESS_READ_WRITE, other_stream, &pixels));
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+    fixture_ok(fill_bytes(fixture_inner, device, other_stream, pixels, 3, BYTES));
+    fixture_ok(cc_image_unmap_device(image, pixels, other_stream));
+    if (fixture_is_emulated())
+        ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+    cc_loan *second = must_export(CC_ACCESS_READ_WRITE, false);
+    borrower_reads(stream);
+    expect_found(stream, 3);
+    cc_loan_release(second);
+    cc_loan_release(loan);
+}
+END_TEST
+
+/* A borrower in a stream of its own, which is not the default one, works on them whenever it likes. */
+START_TEST(beside_a_known_stream_a_loan_is_made_anew)
+{
+    if (device < 0)
+        return;
+    cc_loan *known = must_export(CC_ACCESS_READ_WRITE, true);
+    cc_loan *loan = must_export(CC_ACCESS_READ_WRITE, false);
+    ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STALE);
+    cc_loan_release(loan);
+    cc_loan_release(known);
+}
+END_TEST
+
+/* Pixels that the host has brought to the borrower are there in the order of its stream. */
+START_TEST(a_loan_stands_again_after_pixels_came_back)
+{
+    if (device < 0)
+        return;
+    cc_loan *loan = must_export(CC_ACCESS_READ_WRITE, false);
+    byte_pixels_write_host(image, NULL, 5);
+    fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
+    cc_loan *second = must_export(CC_ACCESS_READ_WRITE, false);
+    const int32_t standing = cc_loan_renew(second, image);
+    ck_assert(standing == CC_LOAN_STANDS || standing == CC_LOAN_PENDING);
+    borrower_reads(CC_STREAM_DEFAULT);
+    expect_found(CC_STREAM_DEFAULT, 5);
+    cc_loan_release(second);
+    cc_loan_release(loan);
+}
+END_TEST
+
 START_TEST(a_copy_in_somebodys_hands_is_not_copied_over)
 {
     const cc_region left = region_at(0, 0, 4, SIZE);
@@ -545,6 +639,10 @@ int main(void)
     tcase_add_test(tcase, the_borrower_comes_after_copies_of_its_pixels);
     tcase_add_test(tcase, a_reading_loan_costs_no_copies);
     tcase_add_test(tcase, what_is_pending_is_told);
+    tcase_add_test(tcase, beside_somebody_unknown_the_default_stream_tells);
+    tcase_add_test(tcase, a_loan_stands_while_nothing_has_to_be_waited_for);
+    tcase_add_test(tcase, beside_a_known_stream_a_loan_is_made_anew);
+    tcase_add_test(tcase, a_loan_stands_again_after_pixels_came_back);
     tcase_add_test(tcase, a_copy_in_somebodys_hands_is_not_copied_over);
     tcase_add_test(tcase, bringing_back_may_fail);
     tcase_add_test(tcase, a_capture_is_left_alone);

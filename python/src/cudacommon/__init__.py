@@ -14,6 +14,7 @@ docs/python.md is the guide. The C library's headers say of every function what 
 from ._convert import asjax, asnumba, asnumpy, ascupy, astorch
 from ._errors import (
     BusyError,
+    CancelledError,
     CaptureError,
     DeviceError,
     Error,
@@ -60,6 +61,7 @@ from ._owners import collect
 
 __all__ = [
     "BusyError",
+    "CancelledError",
     "CaptureError",
     "Counters",
     "DeviceError",

@@ -95,6 +95,10 @@ class UnsupportedError(Error, BufferError, NotImplementedError):
     """This build or this memory cannot do it."""
 
 
+class CancelledError(Error, RuntimeError):
+    """A progress callback asked to stop."""
+
+
 #: By cc_status.
 BY_STATUS: Final[dict[int, type[Error]]] = {
     1: InvalidArgumentError,
@@ -116,4 +120,5 @@ BY_STATUS: Final[dict[int, type[Error]]] = {
     17: DeviceError,
     18: ForkedError,
     19: UnsupportedError,
+    20: CancelledError,
 }

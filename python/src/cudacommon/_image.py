@@ -13,7 +13,7 @@ import numpy as np
 from . import _dlpack, _observe, _picture
 from . import _structures as structures
 from ._access import DevicePixels, HostPixels, order_number
-from ._lending import NOWHERE, Lent, end_loan, export_params, layout_of, lend_into
+from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._streams import protocol_stream, stream_handle
@@ -128,7 +128,6 @@ class Image:
         "_export_stream",
         "_current_loans",
         "_handle",
-        "_interface",
         "_old_loans",
         "_on_host",
         "_pixel_type",
@@ -188,22 +187,21 @@ class Image:
         self._handle = handle
         self._on_host = on_host
         # Of the pixels that the image has, and of those that it had before.
-        self._current_loans: list[int] = []
-        self._old_loans: list[int] = []
+        self._current_loans: list[Standing] = []
+        self._old_loans: list[Standing] = []
         self._export_stream = 0
         self._take_over()
 
     def _take_over(self) -> None:
         """What is the handle's own and kept here because it is asked for often."""
-        self._forget_interface()
+        self._forget_loans()
         self._device_pair: tuple[int, int] | None = None
         self.dimension = library.cc_image_get_dimension(self._handle)
         self.components = library.cc_image_get_components(self._handle)
         self._pixel_type: int = library.cc_image_get_pixel_type(self._handle)
 
-    def _forget_interface(self) -> None:
+    def _forget_loans(self) -> None:
         """What was lent is not what the attributes speak of from now on, and stays lent."""
-        self._interface: dict[str, Any] | None = None
         self._old_loans += self._current_loans
         self._current_loans = []
 
@@ -213,13 +211,13 @@ class Image:
         image._adopt(handle, on_host)
         return image
 
-    def __del__(self, _release: Any = library.cc_image_release, _end_loan: Any = end_loan) -> None:
+    def __del__(self, _release: Any = library.cc_image_release) -> None:
         handle = getattr(self, "_handle", None)
         if handle is not None:
             for loan in self._current_loans:
-                _end_loan(loan)
+                loan.end()
             for loan in self._old_loans:
-                _end_loan(loan)
+                loan.end()
             _release(handle)
 
     # What it is
@@ -501,7 +499,7 @@ class Image:
             check(library.cc_image_set_device(self._handle, place))
         self._on_host = place == structures.PLACE_HOST
         self._device_pair = None
-        self._forget_interface()
+        self._forget_loans()
 
     def prefetch(
         self, place: int | str, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None
@@ -575,34 +573,53 @@ class Image:
             self._on_host = library.cc_device_count() == 0
         return self._on_host
 
-    def _read_interface(self, params: Any, nowhere: int) -> tuple[dict[str, Any], bool]:
-        """An array interface, with a loan in the place of the one before; and whether work is pending."""
+    def _read_interface(self, params: Any, nowhere: int, is_plain: bool) -> tuple[dict[str, Any], bool]:
+        """An array interface of pixels on loan, and whether work is pending; is_plain: in no stream of the user's.
+
+        Libraries read the attributes twice. What was lent before is told of again when it is as good as a new loan;
+        else a new one takes its place. Whoever works with it has taken it out of the list meanwhile. Another thread
+        that finds none makes one more, and one that gave the image new pixels has left another list.
+        """
+        current = self._current_loans
+        before = current.pop() if current else None
+        if before is not None and is_plain:
+            standing = renew(before.loan, self._handle)
+            if standing:
+                self._keep(before, current)
+                return before.interface.copy(), standing == LOAN_PENDING
+        try:
+            now, pending = self._lend(params, nowhere)
+        except BaseException:
+            if before is not None:
+                self._keep(before, current)
+            raise
+        self._keep(now, current)
+        if before is not None:
+            # One loan of the same pixels is as good as two.
+            before.end()
+        return now.interface.copy(), pending
+
+    def _keep(self, loan: Standing, current: list[Standing]) -> None:
+        (current if current is self._current_loans else self._old_loans).append(loan)
+
+    def _lend(self, params: Any, nowhere: int) -> tuple[Standing, bool]:
         try:
             lent = _spare_lents.pop()
         except IndexError:
             lent = Lent()
         loan = lend_into(lent, self, params)
-        # One loan of the same pixels is as good as two. Another thread may have been quicker: then there are two.
-        current = self._current_loans
-        before = current.pop() if current else 0
-        current.append(loan)
-        if before:
-            end_loan(before)
         descriptor = lent.descriptor
-        interface = self._interface
-        if interface is None:
-            shape, strides = layout_of(descriptor)
-            interface = self._interface = {
-                "shape": shape,
-                "typestr": descriptor.typestr.decode(),
-                "strides": strides,
-                "version": 3,
-            }
-        interface = interface.copy()
-        interface["data"] = (descriptor.data or nowhere, descriptor.read_only != 0)
+        shape, strides = layout_of(descriptor)
+        interface = {
+            "shape": shape,
+            "typestr": descriptor.typestr.decode(),
+            "strides": strides,
+            "version": 3,
+            "data": (descriptor.data or nowhere, descriptor.read_only != 0),
+        }
         pending = descriptor.pending != 0
         _spare_lents.append(lent)
-        return interface, pending
+        return Standing(loan, interface), pending
 
     def end_loans(self) -> None:
         """Takes back what was lent by reading ``__cuda_array_interface__`` or ``__array_interface__``.
@@ -610,10 +627,10 @@ class Image:
         The caller promises that no array made that way is used any more, and that their work on the device was queued
         in the export stream. Loans by ``__dlpack__`` and by the as... functions end by themselves and are not touched.
         """
-        self._forget_interface()
+        self._forget_loans()
         loans, self._old_loans = self._old_loans, []
         for loan in loans:
-            end_loan(loan)
+            loan.end()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -623,7 +640,7 @@ class Image:
             raise AttributeError("__cuda_array_interface__: bfloat16 has no type string; use DLPack")
         stream = self._export_stream
         params = export_params(structures.DEVICE_CURRENT, stream=stream) if stream else _TO_DEVICE
-        interface, pending = self._read_interface(params, 0)
+        interface, pending = self._read_interface(params, 0, not stream)
         interface["stream"] = (stream or 1) if pending else None
         return interface
 
@@ -633,7 +650,7 @@ class Image:
             raise AttributeError("__array_interface__: the image's protocols speak of device memory")
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__array_interface__: bfloat16 has no type string; use DLPack, or asnumpy()")
-        return self._read_interface(_TO_HOST, NOWHERE)[0]
+        return self._read_interface(_TO_HOST, NOWHERE, True)[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if not self._is_on_host():

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _export = unchecked("cc_image_export")
 _release = library.cc_loan_release
 
+#: ``renew(loan, image)``, both as c_void_p: 0 when a new loan is needed
+renew = unchecked("cc_loan_renew")
+LOAN_PENDING = 2
+
 _DESCRIPTOR_BYTES = ctypes.sizeof(structures.Descriptor)
 _PARAMS_BYTES = ctypes.sizeof(structures.ExportParams)
 
@@ -74,6 +78,19 @@ def lend(image: Image, params: Any) -> tuple[structures.Descriptor, int]:
 
 def end_loan(loan: int) -> None:
     _release(loan)
+
+
+class Standing:
+    """A loan that is told of again and again, and the interface that tells of it, for the attributes of an image."""
+
+    __slots__ = ("interface", "loan")
+
+    def __init__(self, loan: int, interface: dict[str, Any]) -> None:
+        self.loan = c_void_p(loan)
+        self.interface = interface
+
+    def end(self, _release: Any = _release) -> None:
+        _release(self.loan)
 
 
 def layout_of(descriptor: structures.Descriptor) -> tuple[tuple[int, ...], tuple[int, ...] | None]:

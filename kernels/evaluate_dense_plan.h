@@ -1,0 +1,143 @@
+/* How an expression over rows without gaps is computed on the GPU: what a launch works on, and what is left. Plain C.
+ */
+#ifndef CC_KERNELS_EVALUATE_DENSE_PLAN_H
+#define CC_KERNELS_EVALUATE_DENSE_PLAN_H
+
+#include "base/evaluate.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * All images as one row, each component beside the one before: a thread takes packs, whose bytes come in as few loads
+ * as 16 bytes each allow, and goes through the steps. What it holds of the sources is float32 where that is exact; then
+ * a pack has 8 components, else 4 of float64. Sources of one component for all are kept like the results of steps.
+ */
+#define CC__DENSE_NARROW_PACK 8
+#define CC__DENSE_WIDE_PACK 4
+#define CC__DENSE_SOURCES 4
+#define CC__DENSE_SINGLES 2
+#define CC__DENSE_LEAST_PACKS 64 /* fewer are not worth the launches for the components before and after them */
+
+typedef struct cc__dense_plan {
+    unsigned char *to;
+    const unsigned char *from[CC__DENSE_SOURCES];
+    const unsigned char *single[CC__DENSE_SINGLES];
+    int64_t packs;
+    cc_pixel_type to_type;
+    cc_pixel_type from_type[CC__DENSE_SOURCES];
+    cc_pixel_type single_type[CC__DENSE_SINGLES];
+    int32_t source_count;
+    int32_t single_count;
+    int32_t step_count;
+    int32_t is_wide;
+    cc__instruction steps[CC_MAX_STEPS]; /* sources count in `from`; singles are slots from CC_MAX_STEPS on */
+    int64_t head;                        /* components before the first pack, and after the last */
+    int64_t tail;
+} cc__dense_plan;
+
+static inline bool cc__dense_is_narrow(cc_pixel_type type)
+{
+    return cc_pixel_type_size_bytes(type) <= 2 || type == CC_PIXEL_FLOAT32;
+}
+
+static inline int64_t cc__dense_alignment(cc_pixel_type type, int64_t pack)
+{
+    const int64_t bytes = pack * (int64_t)cc_pixel_type_size_bytes(type);
+    return bytes < 16 ? bytes : 16;
+}
+
+static inline bool cc__dense_is_aligned(const void *data, cc_pixel_type type, int64_t pack, int64_t head)
+{
+    const uintptr_t at = (uintptr_t)data + (uintptr_t)(head * (int64_t)cc_pixel_type_size_bytes(type));
+    return at % (uintptr_t)cc__dense_alignment(type, pack) == 0;
+}
+
+static inline bool cc__dense_uses_a(int32_t kind)
+{
+    return kind <= CC_STEP_SELECT;
+}
+
+static inline bool cc__dense_uses_b(int32_t kind)
+{
+    return kind == CC_STEP_MULTIPLY_ADD || kind == CC_STEP_CLAMP || kind == CC_STEP_WITHIN || kind == CC_STEP_SELECT;
+}
+
+/* place_of: where each of the work's sources went. False for what the dense kernels do not have. */
+static inline bool cc__dense_translate(cc__term *term, bool is_used, const int32_t place_of[CC__MAX_SOURCES])
+{
+    if (!is_used) {
+        term->kind = CC__TERM_NONE;
+        return true;
+    }
+    if (term->kind == CC__TERM_MAGNITUDE)
+        return false;
+    if (term->kind != CC__TERM_SOURCE)
+        return true;
+    const int32_t place = place_of[term->number];
+    term->kind = place < CC_MAX_STEPS ? CC__TERM_SOURCE : CC__TERM_SLOT;
+    term->number = place;
+    return true;
+}
+
+static inline bool cc__dense_take_sources(const cc__evaluate *work, const cc__lattice *lattice, cc__dense_plan *plan,
+                                          int32_t place_of[CC__MAX_SOURCES])
+{
+    for (int32_t n = 0; n < work->source_count; n++) {
+        const cc__source *source = &work->sources[n];
+        if (lattice->step[1 + n] == 0) {
+            if (plan->single_count == CC__DENSE_SINGLES)
+                return false;
+            place_of[n] = CC_MAX_STEPS + plan->single_count;
+            plan->single[plan->single_count] = source->data;
+            plan->single_type[plan->single_count++] = source->type;
+            continue;
+        }
+        if (plan->source_count == CC__DENSE_SOURCES ||
+            lattice->step[1 + n] != (int64_t)cc_pixel_type_size_bytes(source->type))
+            return false;
+        place_of[n] = plan->source_count;
+        plan->from[plan->source_count] = source->data;
+        plan->from_type[plan->source_count++] = source->type;
+        plan->is_wide |= !cc__dense_is_narrow(source->type);
+    }
+    return true;
+}
+
+/* False when the work is not of this kind. */
+static inline bool cc__dense_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__dense_plan *plan)
+{
+    int32_t place_of[CC__MAX_SOURCES] = {0};
+    const int64_t size_bytes = (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    if (work->numbers != CC__NUMBERS_REAL || lattice->axes > 0 || lattice->step[0] != size_bytes)
+        return false;
+    memset(plan, 0, sizeof *plan);
+    plan->to = work->destination.data;
+    plan->to_type = work->destination_type;
+    plan->step_count = work->step_count;
+    memcpy(plan->steps, work->steps, sizeof plan->steps);
+    if (!cc__dense_take_sources(work, lattice, plan, place_of))
+        return false;
+    for (int32_t i = 0; i < work->step_count; i++) {
+        cc__instruction *step = &plan->steps[i];
+        if (!cc__dense_translate(&step->a, cc__dense_uses_a(step->kind), place_of) ||
+            !cc__dense_translate(&step->b, cc__dense_uses_b(step->kind), place_of))
+            return false;
+    }
+    const int64_t pack = plan->is_wide ? CC__DENSE_WIDE_PACK : CC__DENSE_NARROW_PACK;
+    while (plan->head < pack && !cc__dense_is_aligned(plan->to, plan->to_type, pack, plan->head))
+        plan->head++;
+    for (int32_t n = 0; n < plan->source_count; n++)
+        if (!cc__dense_is_aligned(plan->from[n], plan->from_type[n], pack, plan->head))
+            return false;
+    if (plan->head == pack || lattice->length < plan->head + CC__DENSE_LEAST_PACKS * pack)
+        return false;
+    plan->packs = (lattice->length - plan->head) / pack;
+    plan->tail = (lattice->length - plan->head) % pack;
+    plan->to += plan->head * size_bytes;
+    for (int32_t n = 0; n < plan->source_count; n++)
+        plan->from[n] += plan->head * (int64_t)cc_pixel_type_size_bytes(plan->from_type[n]);
+    return true;
+}
+
+#endif
