@@ -17,6 +17,9 @@
 /* The most devices a backend may have: a set of places fits in 64 bits with room for two more sources. */
 #define CC__MAX_DEVICES 61
 
+/* What pixels may pass through on their way into a texture. */
+#define CC__TEXTURE_PASSAGE_BYTES ((size_t)64 << 20)
+
 typedef struct cc__backend cc__backend;
 typedef struct cc__event cc__event;     /* the backend's own; belongs to one device */
 typedef struct cc__texture cc__texture; /* the same */
@@ -102,9 +105,10 @@ struct cc__backend {
 
     /*
      * Arrays that kernels read through texture units. create: with anything in them; OUT_OF_DEVICE_MEMORY, UNSUPPORTED.
-     * update: fills them, in `stream`, from pixels of `device`: source is the first of them, with the strides. objects:
-     * for one way of reading, form.object_count of them, which live as long as the texture; one call at a time for each
-     * texture. destroy: nothing uses it any more.
+     * update: fills them, in `stream`, from pixels of `device`: source is the first of them, with the strides;
+     * OUT_OF_DEVICE_MEMORY when CC__TEXTURE_PASSAGE_BYTES cannot be had meanwhile. objects: for one way of reading,
+     * form.object_count of them, which live as long as the texture; one call at a time for each texture. destroy:
+     * nothing uses it any more.
      */
     cc_status (*texture_create)(cc__backend *self, int32_t device, const cc__texture_form *form,
                                 cc__texture **out_texture);

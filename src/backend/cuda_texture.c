@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Pixels whose values do not follow each other go through this much memory at a time. */
-#define SLAB_BYTES ((int64_t)64 << 20)
+#define SLAB_BYTES ((int64_t)CC__TEXTURE_PASSAGE_BYTES)
 
 typedef struct cc__sampler {
     struct cc__sampler *next;

@@ -60,7 +60,7 @@ void faulty_backend_destroy(cc__backend *faulty);
 /*
  * What fails: the nth (1: the next) of the operations meant, counted from when the rule is added, and with for_ever all
  * after it. The operation then returns the status and does nothing; OUT_OF_DEVICE_MEMORY is what allocate and
- * texture_create alone may return, from others it becomes CC_ERROR_DEVICE.
+ * those of textures alone may return, from others it becomes CC_ERROR_DEVICE.
  */
 typedef struct faulty_rule {
     faulty_operation operation;

@@ -98,7 +98,7 @@ bool faulty_passes(faulty_call *now)
     self->counts.failures++;
     pthread_mutex_unlock(&self->lock);
     if (rule.status == CC_ERROR_OUT_OF_DEVICE_MEMORY && now->entry.operation != FAULTY_ALLOCATE &&
-        now->entry.operation != FAULTY_TEXTURE_CREATE)
+        now->entry.operation != FAULTY_TEXTURE_CREATE && now->entry.operation != FAULTY_TEXTURE_UPDATE)
         rule.status = CC_ERROR_DEVICE;
     now->entry.injected = true;
     now->entry.status = cc__fail_native(rule.status, rule.native_error, "%s: made to fail by the test",

@@ -539,6 +539,35 @@ START_TEST(arrays_for_which_there_is_no_memory)
 }
 END_TEST
 
+/* The same for what the pixels pass through: others leave, and a second time it is not asked again. */
+START_TEST(no_memory_to_pass_through)
+{
+    if (fixture_device_count() == 0)
+        return;
+    const faulty_rule once = {FAULTY_TEXTURE_UPDATE, 1, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2};
+    const faulty_rule always = {FAULTY_TEXTURE_UPDATE, 1, true, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2};
+    const faulty_rule full = {FAULTY_ALLOCATE, 1, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2};
+    cc_image *image = bytes_image(), *other = bytes_image();
+    cc_texture texture = CC_TEXTURE_INIT;
+    byte_pixels_write_device(other, NULL, 1, CC_STREAM_DEFAULT);
+    byte_pixels_write_device(image, NULL, 2, CC_STREAM_DEFAULT);
+    faulty_backend_add_rule(fixture_backend, &once);
+    faulty_backend_add_rule(fixture_backend, &full);
+    expect_now(image, NULL, 2);
+    ck_assert_uint_eq(state_of(other, 0).memory_bytes, 0);
+    byte_pixels_write_device(image, NULL, 3, CC_STREAM_DEFAULT);
+    faulty_backend_clear_rules(fixture_backend);
+    faulty_backend_add_rule(fixture_backend, &always);
+    expect_passed_on(CC_ERROR_OUT_OF_DEVICE_MEMORY,
+                     cc_image_map_texture(image, NULL, NULL, CC_STREAM_DEFAULT, &texture));
+    faulty_backend_clear_rules(fixture_backend);
+    ck_assert_int_eq(state_of(image, 0).mapping_count, 0);
+    expect_now(image, NULL, 3);
+    cc_image_release(image);
+    cc_image_release(other);
+}
+END_TEST
+
 /* A program of random steps, with plain bytes beside the image that say what it must hold. */
 #define PROGRAM_STREAMS 3
 #define PROGRAM_STEPS 150
@@ -782,6 +811,7 @@ int main(void)
     tcase_add_test(cases, each_device_has_its_own);
     tcase_add_loop_test(cases, each_fault, 0, 2);
     tcase_add_test(cases, arrays_for_which_there_is_no_memory);
+    tcase_add_test(cases, no_memory_to_pass_through);
     tcase_add_test(cases, random_programs);
     tcase_add_test(cases, threads);
     suite_add_tcase(suite, cases);
