@@ -31,6 +31,10 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 
+/* For cc__kernel, each with the work of its header in base/. */
+cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
+
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most
  * when boxes have one shape and one layout. most_blocks: how much of the GPU each launch may fill.
