@@ -199,6 +199,29 @@ class Step(Structure):
     ]
 
 
+class TextureParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("shape", c_int32),
+        ("filter", c_int32),
+        ("read", c_int32),
+        ("address", c_int32 * 3),
+    ]
+
+
+class Texture(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("object_count", c_int32),
+        ("channels", c_int32),
+        ("device", c_int32),
+        ("region", Region),
+        ("library", c_void_p),
+        ("objects", c_uint64 * 16),
+    ]
+
+
 class TilePixels(Structure):
     _fields_ = [
         ("pixels", c_void_p),
