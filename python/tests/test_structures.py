@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _tiles
+from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _regions, _tiles
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -31,6 +31,7 @@ STRUCTS = {
     "cc_export_params": structures.ExportParams,
     "cc_import_params": structures.ImportParams,
     "cc_operand": structures.Operand,
+    "cc_pad_params": structures.PadParams,
     "cc_step": structures.Step,
     "cc_tile_pixels": structures.TilePixels,
     "cc_tile": structures.Tile,
@@ -151,5 +152,7 @@ def test_steps_operands_and_reductions_are_those_of_the_headers() -> None:
     assert names_in(_expressions, kinds, "CC_STEP_") == kinds
     kinds = enumerators("expression.h", "CC_OPERAND_")
     assert names_in(_expressions, kinds, "CC_") == kinds
+    kinds = enumerators("border.h", "CC_BORDER_")
+    assert names_in(_regions, kinds, "CC_BORDER_") == kinds
     kinds = enumerators("reductions.h", "CC_REDUCE_")
     assert names_in(_reductions, kinds, "CC_REDUCE_") == kinds

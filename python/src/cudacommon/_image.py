@@ -18,6 +18,7 @@ from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layo
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
+from ._regions import Regions
 from ._streams import protocol_stream, stream_handle
 
 #: for reading attributes: made when needed, used by one thread at a time
@@ -114,7 +115,7 @@ class Layout(NamedTuple):
     f_contiguous: bool
 
 
-class Image(Arithmetic, Reductions):
+class Image(Arithmetic, Reductions, Regions):
     """Pixels on the CPU and the GPU at once, with spacing, origin, direction and the index of the first pixel.
 
     ``size``, ``index``, ``spacing``, ``origin`` and the columns of ``direction`` list axes as ITK does: i, the fastest,
@@ -480,11 +481,15 @@ class Image(Arithmetic, Reductions):
     def _new_like(self, pixel_type: int, components: int, size: Sequence[int]) -> Image:
         """For the result of an operation: with undefined pixels, where this one is on devices and, if it has as many
         axes, in space."""
-        dimension = len(size)
-        geometry = self._geometry if dimension == self.dimension else make_geometry(dimension)
+        geometry = self._geometry if len(size) == self.dimension else make_geometry(len(size))
+        return self._new_on(pixel_type, components, size, geometry)
+
+    def _new_on(
+        self, pixel_type: int, components: int, size: Sequence[int], geometry: structures.Geometry
+    ) -> Image:
         params = structures.ImageParams(
             _PARAMS_BYTES,
-            dimension,
+            len(size),
             pixel_type,
             components,
             library.cc_image_get_device(self._handle),
@@ -496,7 +501,23 @@ class Image(Arithmetic, Reductions):
         )
         handle = c_void_p()
         check(library.cc_image_create(params, handle))
+        return self._created(handle)
+
+    def _created(self, handle: c_void_p) -> Image:
+        """What an operation has made of this one."""
         return Image._from_handle(handle, self._on_host)
+
+    def _frame(self, pixel_type: int) -> Image:
+        """For what lies at one index of the last axis."""
+        axes = self.dimension - 1
+        if axes < 1:
+            raise ValueError("the image has one axis, expected one more: the last one counts frames")
+        direction: Any = [row[:axes] for row in self.direction[:axes]]
+        if abs(np.linalg.det(direction)) < 1e-3:
+            # The last axis is not one of space alone.
+            direction = None
+        geometry = make_geometry(axes, self.spacing[:axes], self.origin[:axes], direction, self.index[:axes])
+        return self._new_on(pixel_type, self.components, self.size[:axes], geometry)
 
     def discard(self, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None) -> None:
         """Says that what the pixels hold is not needed any more."""
