@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _regions, _tiles
+from cudacommon import _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _tiles
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -31,6 +31,7 @@ STRUCTS = {
     "cc_export_params": structures.ExportParams,
     "cc_import_params": structures.ImportParams,
     "cc_operand": structures.Operand,
+    "cc_resample_params": structures.ResampleParams,
     "cc_pad_params": structures.PadParams,
     "cc_step": structures.Step,
     "cc_tile_pixels": structures.TilePixels,
@@ -66,6 +67,8 @@ NUMBERS = {
     "CC_MAX_INPUTS": _expressions.MAX_INPUTS,
     "CC_TILE_OUTPUT": _tiles.OUTPUT,
     "CC_ERROR_CANCELLED": _tiles._CANCELLED,
+    "CC_DERIVATIVE_USE_DIRECTION": _filters.USE_DIRECTION,
+    "CC_DERIVATIVE_IGNORE_SPACING": _filters.IGNORE_SPACING,
 }
 
 
@@ -156,3 +159,15 @@ def test_steps_operands_and_reductions_are_those_of_the_headers() -> None:
     assert names_in(_regions, kinds, "CC_BORDER_") == kinds
     kinds = enumerators("reductions.h", "CC_REDUCE_")
     assert names_in(_reductions, kinds, "CC_REDUCE_") == kinds
+
+
+def test_words_are_the_names_of_the_headers() -> None:
+    for header, prefix, words in (
+        ("derivatives.h", "CC_DIFFERENCE_", _filters._DIFFERENCES),
+        ("resample.h", "CC_INTERPOLATION_", {**_filters._INTERPOLATIONS, "cubic bspline": 2}),
+    ):
+        kinds = enumerators(header, prefix)
+        assert {prefix + re.sub("[ -]", "_", word.upper()): number for word, number in words.items()} == {
+            **kinds,
+            **({"CC_INTERPOLATION_CUBIC": 2} if header == "resample.h" else {}),
+        }

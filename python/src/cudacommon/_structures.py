@@ -303,6 +303,21 @@ class ConvolveParams(Structure):
     ]
 
 
+class Filter(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("input_count", c_int32),
+        ("inputs", POINTER(c_void_p)),
+        ("output", c_void_p),
+        ("on_device", TileFunction),
+        ("on_host", TileFunction),
+        ("user_data", c_void_p),
+        ("place", c_int32),
+        ("reserved", c_uint32),
+        ("stream", c_void_p),
+    ]
+
+
 EXPORT_COMPONENT_AXIS = 1
 EXPORT_STREAM_KNOWN = 2
 
