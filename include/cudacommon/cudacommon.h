@@ -12,6 +12,7 @@
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/fft.h>
 #include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
@@ -25,6 +26,7 @@
 #include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
 #include <cudacommon/resample.h>
+#include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/tiles.h>

@@ -56,6 +56,25 @@ OFFSET(cc_geometry, spacing, 40);
 OFFSET(cc_geometry, origin, 72);
 OFFSET(cc_geometry, direction, 104);
 
+SIZE(cc_sigma_unit, 4);
+SIZE(cc_gaussian_params, 64);
+OFFSET(cc_gaussian_params, struct_size, 0);
+OFFSET(cc_gaussian_params, unit, 4);
+OFFSET(cc_gaussian_params, sigma, 8);
+OFFSET(cc_gaussian_params, truncate, 40);
+OFFSET(cc_gaussian_params, border, 48);
+OFFSET(cc_gaussian_params, reserved, 52);
+OFFSET(cc_gaussian_params, border_value, 56);
+
+SIZE(cc_filter_domain, 4);
+SIZE(cc_convolve_params, 32);
+OFFSET(cc_convolve_params, struct_size, 0);
+OFFSET(cc_convolve_params, axis, 4);
+OFFSET(cc_convolve_params, domain, 8);
+OFFSET(cc_convolve_params, reserved, 12);
+OFFSET(cc_convolve_params, centre, 16);
+OFFSET(cc_convolve_params, length, 24);
+
 SIZE(cc_pad_params, 96);
 OFFSET(cc_pad_params, struct_size, 0);
 OFFSET(cc_pad_params, flags, 4);
