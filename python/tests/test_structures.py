@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _tiles
+from cudacommon import _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _smoothing, _tiles
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -30,6 +30,8 @@ STRUCTS = {
     "cc_geometry": structures.Geometry,
     "cc_export_params": structures.ExportParams,
     "cc_import_params": structures.ImportParams,
+    "cc_convolve_params": structures.ConvolveParams,
+    "cc_gaussian_params": structures.GaussianParams,
     "cc_operand": structures.Operand,
     "cc_resample_params": structures.ResampleParams,
     "cc_pad_params": structures.PadParams,
@@ -163,6 +165,8 @@ def test_steps_operands_and_reductions_are_those_of_the_headers() -> None:
 
 def test_words_are_the_names_of_the_headers() -> None:
     for header, prefix, words in (
+        ("smoothing.h", "CC_SIGMA_IN_", {"millimetres": _smoothing._UNITS["mm"], "pixels": _smoothing._UNITS["pixels"]}),
+        ("fft.h", "CC_FILTER_IN_", _smoothing._DOMAINS),
         ("derivatives.h", "CC_DIFFERENCE_", _filters._DIFFERENCES),
         ("resample.h", "CC_INTERPOLATION_", {**_filters._INTERPOLATIONS, "cubic bspline": 2}),
     ):

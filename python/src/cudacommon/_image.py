@@ -20,6 +20,7 @@ from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
 from ._regions import Regions
+from ._smoothing import Smoothing
 from ._streams import protocol_stream, stream_handle
 
 #: for reading attributes: made when needed, used by one thread at a time
@@ -116,7 +117,7 @@ class Layout(NamedTuple):
     f_contiguous: bool
 
 
-class Image(Arithmetic, Reductions, Regions, Filters):
+class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
     """Pixels on the CPU and the GPU at once, with spacing, origin, direction and the index of the first pixel.
 
     ``size``, ``index``, ``spacing``, ``origin`` and the columns of ``direction`` list axes as ITK does: i, the fastest,
