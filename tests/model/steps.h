@@ -43,6 +43,7 @@ uint32_t world_operation_place(const model_world *world, model_image *const imag
 bool step_lend(model_world *world);
 bool step_borrow(model_world *world); /* the borrower reads or writes */
 bool step_return(model_world *world);
+bool step_renew(model_world *world);
 
 /* steps_memory.c: only where memory is short */
 bool step_limit(model_world *world);

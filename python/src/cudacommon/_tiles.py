@@ -177,16 +177,10 @@ def _each_axis(name: str, value: Any, dimension: int) -> list[Any]:
 class _Callbacks:
     """The caller's functions as C calls them. The first exception of any ends the run."""
 
-    def __init__(self, function: Any, progress: Any, output: Image, inputs: Sequence[TileInput]) -> None:
+    def __init__(self, progress: Any, output: Image, inputs: Sequence[TileInput]) -> None:
         self.error: BaseException | None = None
-        images = [each.image for each in inputs]
-
-        def work(tile: Any, _: Any) -> None:
-            made = Tile(tile.contents, output, images)
-            try:
-                function(made)
-            finally:
-                made._end()
+        self._output = output
+        self._inputs = [each.image for each in inputs]
 
         def region_of(of: TileInput) -> Any:
             def region(of_output: Any, of_input: Any, _: Any) -> None:
@@ -203,13 +197,22 @@ class _Callbacks:
 
             return structures.TilesRegionFunction(self._guarded(region))
 
-        self.function = None if function is None else structures.TileFunction(self._guarded(work))
         self.regions = [None if each.region is None else region_of(each) for each in inputs]
         self.progress = (
             None
             if progress is None
             else structures.TilesProgressFunction(self._guarded(lambda done, count, _: bool(progress(done, count))))
         )
+
+    def function(self, function: Callable[[Tile], Any]) -> Any:
+        def work(tile: Any, _: Any) -> None:
+            made = Tile(tile.contents, self._output, self._inputs)
+            try:
+                function(made)
+            finally:
+                made._end()
+
+        return structures.TileFunction(self._guarded(work))
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., int]:
         def guarded(*arguments: Any) -> int:
@@ -285,13 +288,13 @@ def tiles(
     The output may be an input. Blocks until the last tile is written; then the output is up to date on the host.
     """
     of = [each if isinstance(each, TileInput) else TileInput(each) for each in inputs]
-    callbacks = _Callbacks(function, progress, output, of)
+    callbacks = _Callbacks(progress, output, of)
     params = _params(callbacks, place, limit, buffers)
     made = (structures.TilesInput * len(of))(*map(_input, of, callbacks.regions))
     params.input_count = len(of)
     params.inputs = made
     params.output = output._handle
-    params.function = callbacks.function
+    params.function = callbacks.function(function)
     callbacks.check(library.cc_tiles_run(byref(params)))
 
 
@@ -307,6 +310,6 @@ def rescale_tiles(
     progress: Callable[[int, int], Any] | None = None,
 ) -> None:
     """``output = image * scale + shift`` tile by tile, with the values of ``Image.rescale()``. See :func:`tiles`."""
-    callbacks = _Callbacks(None, progress, output, ())
+    callbacks = _Callbacks(progress, output, ())
     params = _params(callbacks, place, limit, buffers)
     callbacks.check(library.cc_tiles_rescale(image._handle, scale, shift, output._handle, pointer(params)))
