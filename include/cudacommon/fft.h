@@ -64,7 +64,7 @@ typedef struct cc_convolve_params {
  * when sizes or components differ, or the filter is not a line of pixels of one component; CC_ERROR_PIXEL_TYPE when an
  * image is complex, or a filter in space is; CC_ERROR_UNSUPPORTED when the transforms would be longer than
  * CC_CONVOLVE_MAX_LENGTH, or on a GPU without cuFFT; CC_ERROR_READ_ONLY; CC_ERROR_BUSY while the output is mapped, an
- * input is being written, the output overlaps the input otherwise than exactly, or the filter at all;
+ * input is being written, or the output overlaps one otherwise than exactly;
  * CC_ERROR_UNINITIALIZED; CC_ERROR_INVALID_DEVICE; CC_ERROR_CAPTURE; CC_ERROR_OUT_OF_HOST_MEMORY;
  * CC_ERROR_OUT_OF_DEVICE_MEMORY; CC_ERROR_FORKED; CC_ERROR_DEVICE.
  * Allocates what the output needs at that place, brings the stale parts of the inputs there, and for the time of the
