@@ -54,10 +54,11 @@ typedef struct cc_convolve_params {
  * space (the root of its sum of squares) times that of the line. The same from run to run on one machine; CPU and GPU
  * agree within the error. A NaN or an infinity makes its whole line NaN.
  *
- * On a GPU by cuFFT, which is looked for when it is first needed (libcufft.so as the dynamic linker finds it: in a CUDA
- * toolkit or loaded already by another library); plans are kept for the next call. On the CPU by KissFFT
- * (libkissfft-float, Debian: libkissfft-dev), if it is found; else, for float64 and for lengths that have other prime
- * factors than 2, 3 and 5, by adding up every product, which is slow for long filters.
+ * On a GPU by cuFFT, which is looked for when it is first needed: the file that CUDACOMMON_CUFFT in the environment
+ * names, libcufft.so as the dynamic linker finds it or another library has loaded it, or the one in /usr/local/cuda.
+ * Plans are kept for the next call. On the CPU by KissFFT (libkissfft-float, for float64 libkissfft-double; Debian has
+ * the first in libkissfft-dev), if it is found; else, and for odd lengths and other prime factors than 2, 3 and 5, by
+ * adding up every product, which is slow for long filters.
  *
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, struct_size 0, an axis that is none of the input's, an unknown
  * domain, a centre outside the filter, or a length that is too short or does not belong to the filter; CC_ERROR_SIZE
