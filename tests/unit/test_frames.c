@@ -117,7 +117,7 @@ START_TEST(splatting_adds_to_two_frames)
     const cc_pixel_type *type = types[_i % TYPES];
     const int32_t components = 1 + _i / TYPES * 2;
     const int32_t frame = FRAME * numbers_of_pixel(type[0], components);
-    double values[FRAME * FRAMES * 6], added[FRAME * 6];
+    double values[FRAME * FRAMES * 6], added[FRAME * FRAMES * 6] = {0};
     for (int32_t p = 0; p < POSITIONS; p++) {
         const position_case *at = &positions[p];
         for (int32_t n = 0; n < frame * FRAMES; n++)
