@@ -715,7 +715,7 @@ static cc_status launch_part(const cc__evaluate *work, const cc__lattice *lattic
 static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *lattice, const cc__dense_plan *plan,
                               const cc__launcher *launcher)
 {
-    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
+    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__DENSE_BLOCKS;
     const int64_t blocks = (plan->packs - 1) / CC__BLOCK_THREADS + 1;
     void *arguments[] = {(void *)plan};
     cc_status status = launch_part(work, lattice, 0, plan->head, launcher);

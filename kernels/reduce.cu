@@ -10,7 +10,10 @@
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
 #define WIDE_ROUNDS 2
-#define BLOCKS_PER_MULTIPROCESSOR 8
+/* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
+#define BLOCKS_PER_MULTIPROCESSOR 128
+/* Each adds its bins to those of all in the end, so there are no more than fit at once. */
+#define COUNTING_BLOCKS 4
 /* Bins that a block counts in its own memory. */
 #define OWN_BINS 4096
 
@@ -475,9 +478,12 @@ static __device__ inline void count_value(const cc__histogram_plan *plan, uint32
     run->length++;
 }
 
-/* A whole piece of packs of narrow components. */
-static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32_t *own, int64_t first, bin_run *run)
+/* A whole piece of packs of narrow components, into bins of the block's own. */
+static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32_t *own, int64_t first)
 {
+    const int32_t bins = (int32_t)plan->bins;
+    int32_t last = -1;
+    uint32_t length = 0;
     for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
         uint32_t bits[NARROW_ROUNDS][PACK];
         double x[NARROW_ROUNDS][PACK];
@@ -486,10 +492,20 @@ static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32
         CC__UNROLL
         for (int32_t r = 0; r < NARROW_ROUNDS; r++) {
             CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++)
-                count_value(plan, own, x[r][i], run);
+            for (int32_t i = 0; i < PACK; i++) {
+                int32_t bin = cc__histogram_short_bin(x[r][i], plan->lower, plan->upper, plan->scale, bins);
+                if (bin != last) {
+                    if (last >= 0)
+                        add_32(&own[last], length);
+                    last = bin;
+                    length = 0;
+                }
+                length++;
+            }
         }
     }
+    if (last >= 0)
+        add_32(&own[last], length);
 }
 
 static __device__ inline void count_one_by_one(const cc__histogram_plan *plan, uint32_t *own, int64_t first,
@@ -504,7 +520,7 @@ static __device__ inline void count_one_by_one(const cc__histogram_plan *plan, u
     }
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     count_values(const __grid_constant__ cc__histogram_plan plan)
 {
     __shared__ uint32_t own[OWN_BINS];
@@ -513,12 +529,12 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS)
         own[bin] = 0;
     __syncthreads();
-    const bool is_packed = plan.reduce.is_packed[0] != 0 && type_bytes(plan.reduce.sources[0].type) <= 4;
+    const bool is_packed = has_own && plan.reduce.is_packed[0] != 0 && type_bytes(plan.reduce.sources[0].type) <= 4;
     bin_run run = {-1, 0};
     for (int64_t piece = blockIdx.x; piece < plan.reduce.pieces; piece += gridDim.x) {
         int64_t first = piece * CC__REDUCE_PIECE + PACK * thread;
         if (is_packed && (piece + 1) * CC__REDUCE_PIECE <= plan.reduce.sequence.count)
-            count_packs(&plan, own, first, &run);
+            count_packs(&plan, own, first);
         else
             count_one_by_one(&plan, own, first, &run);
     }
@@ -561,9 +577,9 @@ static void plan_sequence(cc__reduce_plan *plan, const cc__reduced *sources, int
     }
 }
 
-static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
+static uint32_t blocks_for(int64_t pieces, int32_t per_multiprocessor, const cc__launcher *launcher)
 {
-    const int64_t most = (int64_t)launcher->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
+    const int64_t most = (int64_t)launcher->multiprocessor_count * per_multiprocessor;
     return (uint32_t)(pieces < most ? pieces : most);
 }
 
@@ -592,8 +608,9 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
     plan_sequence(&plan, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
-    cc_status status = launcher->launch(launcher, reduce_kernel(work->kind), blocks_for(plan.pieces, launcher),
-                                        CC__BLOCK_THREADS, arguments);
+    cc_status status =
+        launcher->launch(launcher, reduce_kernel(work->kind),
+                         blocks_for(plan.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
     cc__join_plan join;
     memset(&join, 0, sizeof join);
     join.partials = work->scratch;
@@ -606,8 +623,9 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
         void *join_arguments[] = {&join};
         join.pieces = cc__reduce_pieces(join.count);
         join.next = (cc__partial *)join.partials + join.count;
-        status = launcher->launch(launcher, (const void *)join_partials, blocks_for(join.pieces, launcher),
-                                  CC__BLOCK_THREADS, join_arguments);
+        status = launcher->launch(launcher, (const void *)join_partials,
+                                  blocks_for(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS,
+                                  join_arguments);
         if (join.pieces == 1)
             break;
         join.partials = join.next;
@@ -627,11 +645,12 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     plan.bins = work->bins;
     plan.counts = work->counts;
     void *arguments[] = {&plan};
-    cc_status status =
-        launcher->launch(launcher, (const void *)clear_counts, blocks_for(cc__reduce_pieces(work->bins), launcher),
-                         CC__BLOCK_THREADS, arguments);
+    cc_status status = launcher->launch(launcher, (const void *)clear_counts,
+                                        blocks_for(cc__reduce_pieces(work->bins), BLOCKS_PER_MULTIPROCESSOR, launcher),
+                                        CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
-        status = launcher->launch(launcher, (const void *)count_values, blocks_for(plan.reduce.pieces, launcher),
-                                  CC__BLOCK_THREADS, arguments);
+        status =
+            launcher->launch(launcher, (const void *)count_values,
+                             blocks_for(plan.reduce.pieces, COUNTING_BLOCKS, launcher), CC__BLOCK_THREADS, arguments);
     return status;
 }
