@@ -7,6 +7,7 @@
 #include <cudacommon/border.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
+#include <cudacommon/derivatives.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
@@ -23,6 +24,7 @@
 #include <cudacommon/region.h>
 #include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
+#include <cudacommon/resample.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
 #include <cudacommon/tiles.h>

@@ -63,6 +63,12 @@ OFFSET(cc_pad_params, border, 8);
 OFFSET(cc_pad_params, lower, 24);
 OFFSET(cc_pad_params, upper, 56);
 OFFSET(cc_pad_params, value, 88);
+SIZE(cc_resample_params, 112);
+OFFSET(cc_resample_params, struct_size, 0);
+OFFSET(cc_resample_params, interpolation, 4);
+OFFSET(cc_resample_params, outside, 8);
+OFFSET(cc_resample_params, matrix, 16);
+OFFSET(cc_resample_params, offset, 88);
 
 SIZE(cc_import_params, 56);
 OFFSET(cc_import_params, struct_size, 0);
