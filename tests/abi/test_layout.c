@@ -56,6 +56,25 @@ OFFSET(cc_geometry, spacing, 40);
 OFFSET(cc_geometry, origin, 72);
 OFFSET(cc_geometry, direction, 104);
 
+SIZE(cc_sigma_unit, 4);
+SIZE(cc_gaussian_params, 64);
+OFFSET(cc_gaussian_params, struct_size, 0);
+OFFSET(cc_gaussian_params, unit, 4);
+OFFSET(cc_gaussian_params, sigma, 8);
+OFFSET(cc_gaussian_params, truncate, 40);
+OFFSET(cc_gaussian_params, border, 48);
+OFFSET(cc_gaussian_params, reserved, 52);
+OFFSET(cc_gaussian_params, border_value, 56);
+
+SIZE(cc_filter_domain, 4);
+SIZE(cc_convolve_params, 32);
+OFFSET(cc_convolve_params, struct_size, 0);
+OFFSET(cc_convolve_params, axis, 4);
+OFFSET(cc_convolve_params, domain, 8);
+OFFSET(cc_convolve_params, reserved, 12);
+OFFSET(cc_convolve_params, centre, 16);
+OFFSET(cc_convolve_params, length, 24);
+
 SIZE(cc_pad_params, 96);
 OFFSET(cc_pad_params, struct_size, 0);
 OFFSET(cc_pad_params, flags, 4);
@@ -131,7 +150,7 @@ OFFSET(cc_host_memory_state, pooled_bytes, 24);
 OFFSET(cc_host_memory_state, pool_limit_bytes, 32);
 OFFSET(cc_host_memory_state, staging_bytes, 40);
 
-SIZE(cc_place_state, 48);
+SIZE(cc_place_state, 56);
 OFFSET(cc_place_state, struct_size, 0);
 OFFSET(cc_place_state, mapping_count, 4);
 OFFSET(cc_place_state, memory_bytes, 8);
@@ -140,12 +159,13 @@ OFFSET(cc_place_state, constant_pixels, 24);
 OFFSET(cc_place_state, locked_bytes, 32);
 OFFSET(cc_place_state, loan_count, 40);
 OFFSET(cc_place_state, reserved, 44);
+OFFSET(cc_place_state, texture_bytes, 48);
 
 SIZE(cc_path_counters, 16);
 OFFSET(cc_path_counters, copies, 0);
 OFFSET(cc_path_counters, bytes, 8);
 
-SIZE(cc_counters, 304);
+SIZE(cc_counters, 312);
 OFFSET(cc_counters, struct_size, 0);
 OFFSET(cc_counters, reserved, 4);
 OFFSET(cc_counters, host_to_device_copies, 8);
@@ -163,6 +183,36 @@ OFFSET(cc_counters, host_to_device_paths, 96);
 OFFSET(cc_counters, device_to_host_paths, 192);
 OFFSET(cc_counters, evictions, 288);
 OFFSET(cc_counters, transfer_nanoseconds, 296);
+OFFSET(cc_counters, texture_updates, 304);
+
+SIZE(cc_filter, 64);
+OFFSET(cc_filter, struct_size, 0);
+OFFSET(cc_filter, input_count, 4);
+OFFSET(cc_filter, inputs, 8);
+OFFSET(cc_filter, output, 16);
+OFFSET(cc_filter, on_device, 24);
+OFFSET(cc_filter, on_host, 32);
+OFFSET(cc_filter, user_data, 40);
+OFFSET(cc_filter, place, 48);
+OFFSET(cc_filter, reserved, 52);
+OFFSET(cc_filter, stream, 56);
+
+SIZE(cc_texture_params, 32);
+OFFSET(cc_texture_params, struct_size, 0);
+OFFSET(cc_texture_params, flags, 4);
+OFFSET(cc_texture_params, shape, 8);
+OFFSET(cc_texture_params, filter, 12);
+OFFSET(cc_texture_params, read, 16);
+OFFSET(cc_texture_params, address, 20);
+
+SIZE(cc_texture, 216);
+OFFSET(cc_texture, struct_size, 0);
+OFFSET(cc_texture, object_count, 4);
+OFFSET(cc_texture, channels, 8);
+OFFSET(cc_texture, device, 12);
+OFFSET(cc_texture, region, 16);
+OFFSET(cc_texture, library, 80);
+OFFSET(cc_texture, objects, 88);
 
 SIZE(cc_live_image, 192);
 OFFSET(cc_live_image, struct_size, 0);
@@ -263,6 +313,20 @@ VALUE(CC_OPERAND_COMPONENT, 2);
 VALUE(CC_OPERAND_MAGNITUDE, 3);
 VALUE(CC_OPERAND_VALUE, 4);
 VALUE(CC_OPERAND_STEP, 5);
+VALUE(CC_TEXTURE_VOLUME, 0);
+VALUE(CC_TEXTURE_LAYERS, 1);
+VALUE(CC_TEXTURE_PLANE, 2);
+VALUE(CC_TEXTURE_POINT, 0);
+VALUE(CC_TEXTURE_LINEAR, 1);
+VALUE(CC_TEXTURE_BORDER, 0);
+VALUE(CC_TEXTURE_CLAMP, 1);
+VALUE(CC_TEXTURE_WRAP, 2);
+VALUE(CC_TEXTURE_MIRROR, 3);
+VALUE(CC_TEXTURE_ELEMENT, 0);
+VALUE(CC_TEXTURE_NORMALIZED, 1);
+VALUE(CC_TEXTURE_PER_COMPONENT, 1);
+VALUE(CC_TEXTURE_NORMALIZED_COORDINATES, 2);
+VALUE(CC_TEXTURE_MAX_OBJECTS, 16);
 VALUE(CC_REDUCE_SUM, 0);
 VALUE(CC_REDUCE_MEAN, 1);
 VALUE(CC_REDUCE_MINIMUM, 2);
