@@ -28,7 +28,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
         const bspline_plan *plan = arguments[0];
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find_coefficients(*plan));
     } else {
-        last_is_parallel = is_parallel(arguments[0]);
+        last_is_parallel = is_parallel(&((const resample_plan *)arguments[0])->work);
         void (*run)(const resample_plan) = (void (*)(const resample_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const resample_plan *)arguments[0]));
     }
