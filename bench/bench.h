@@ -103,6 +103,7 @@ void library_threads(bench *b);
 void library_growth(bench *b);
 void library_operations(bench *b);
 void library_geometry(bench *b);
+void library_regions(bench *b);
 void library_tiles(bench *b);
 void library_devices(bench *b);
 void naive_strategy(bench *b);

@@ -31,6 +31,7 @@ static const bench_group groups[] = {
     {"library.threads", "the same by 8 threads on 8 images, and what 8 threads can do", NULL, library_threads},
     {"library.operations", "rescale and fill on the device", "limits.hbm", library_operations},
     {"library.geometry", "resampling and derivatives on the device", "limits.hbm", library_geometry},
+    {"library.regions", "crop, pad, flip, permute and frames on the device", "limits.hbm", library_regions},
     {"library.tiles", "a volume of ten times the device memory it may have, through a point operation", "limits.link",
      library_tiles},
     {"library.devices", "one image brought from one GPU to another", "limits.peer", library_devices},

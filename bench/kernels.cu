@@ -38,6 +38,24 @@ static __global__ void square(const float4 *input, float4 *output, int64_t count
     }
 }
 
+/* Four loads before the first is used; what comes out can only be written when all bits of all pixels are set. */
+static __global__ void read(const uint4 *input, uint32_t *output, int64_t count)
+{
+    uint4 all = make_uint4(~0u, ~0u, ~0u, ~0u);
+    const int64_t step = grid_step();
+    for (int64_t n = first_of_thread(); n < count; n += 4 * step) {
+        uint4 four[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            four[i] = input[n + i * step < count ? n + i * step : n];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            all = make_uint4(all.x & four[i].x, all.y & four[i].y, all.z & four[i].z, all.w & four[i].w);
+    }
+    if ((all.x & all.y & all.z & all.w) == ~0u)
+        *output = 0;
+}
+
 static __global__ void content(float *pixels, int64_t count, uint32_t seed)
 {
     for (int64_t n = first_of_thread(); n < count; n += grid_step())
@@ -80,6 +98,12 @@ cudaError_t kernel_fill(float *pixels, int64_t count, float value, cudaStream_t 
 cudaError_t kernel_square(const float *input, float *output, int64_t count, cudaStream_t stream)
 {
     square<<<blocks_for(count / 4), THREADS, 0, stream>>>((const float4 *)input, (float4 *)output, count / 4);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_read(const float *input, float *output, int64_t count, cudaStream_t stream)
+{
+    read<<<blocks_for(count / 4), THREADS, 0, stream>>>((const uint4 *)input, (uint32_t *)output, count / 4);
     return cudaGetLastError();
 }
 

@@ -9,9 +9,10 @@
 extern "C" {
 #endif
 
-/* The limit for writing device memory, and for reading and writing it: 16 bytes a thread at a time. count: a multiple
+/* The limit for writing device memory, reading it, and both: 16 bytes a thread at a time. count: a multiple
  * of 4. */
 cudaError_t kernel_fill(float *pixels, int64_t count, float value, cudaStream_t stream);
+cudaError_t kernel_read(const float *input, float *output, int64_t count, cudaStream_t stream); /* writes nothing */
 cudaError_t kernel_square(const float *input, float *output, int64_t count, cudaStream_t stream);
 
 /* Contents as in content.h: pixels 0 to count - 1; the same bits as they are, for other pixel types. */

@@ -263,9 +263,13 @@ static void measure_reduce(operation *o, const char *name, cc_reduction reductio
     o->input = image_create(b, CC_PIXEL_FLOAT32, 1, 512, 512, 1024);
     write_input(o, CC_PIXEL_FLOAT32);
     o->second = o->input;
+    o->input = image_create(b, CC_PIXEL_FLOAT32, 1, 512, 512, 1024);
+    write_input(o, CC_PIXEL_FLOAT32);
     o->output = image_create(b, CC_PIXEL_FLOAT64, 1, 1, 1, 1);
-    bench_measure(b, name, (double)cc_image_get_size_bytes(o->input), 3, 15, reduce, o);
+    bench_measure(b, name, (reduction == CC_REDUCE_DOT ? 2 : 1) * (double)cc_image_get_size_bytes(o->input), 3, 15,
+                  reduce, o);
     cc_image_release(o->output);
+    cc_image_release(o->second);
     cc_image_release(o->input);
     o->second = NULL;
 }
@@ -300,6 +304,7 @@ void library_operations(bench *b)
     measure_reduce(&o, "library.operations.minimum.f32", CC_REDUCE_MINIMUM);
     measure_reduce(&o, "library.operations.variance.f32", CC_REDUCE_VARIANCE);
     measure_reduce(&o, "library.operations.dot.f32", CC_REDUCE_DOT);
+    measure_reduce(&o, "library.operations.norm.f32", CC_REDUCE_NORM);
     measure_histogram(&o, "library.operations.histogram.f32");
     measure_fill(&o, "library.operations.fill.f32", CC_PIXEL_FLOAT32, 1, 1024);
     measure_fill(&o, "library.operations.fill.u8", CC_PIXEL_UINT8, 1, 4096);

@@ -130,6 +130,15 @@ static double pass_fill(void *context)
     return elapsed_seconds(p);
 }
 
+static double pass_read(void *context)
+{
+    const pass *p = context;
+    CUDA(cudaEventRecord(p->begin, p->b->stream));
+    CUDA(kernel_read(p->input, p->output, (int64_t)(p->bytes / sizeof(float)), p->b->stream));
+    CUDA(cudaEventRecord(p->end, p->b->stream));
+    return elapsed_seconds(p);
+}
+
 static double pass_square(void *context)
 {
     const pass *p = context;
@@ -171,6 +180,7 @@ void limits_hbm(bench *b)
     CUDA(kernel_content(p.input, count, seed, b->stream));
     bench_measure(b, "limits.hbm.memset.1GiB", (double)p.bytes, 3, 20, pass_memset, &p);
     bench_measure(b, "limits.hbm.fill.1GiB", (double)p.bytes, 3, 20, pass_fill, &p);
+    bench_measure(b, "limits.hbm.read.1GiB", (double)p.bytes, 3, 20, pass_read, &p);
     bench_measure(b, "limits.hbm.square.1GiB", 2.0 * (double)p.bytes, 3, 20, pass_square, &p);
     bench_measure(b, "limits.hbm.copy.1GiB", 2.0 * (double)p.bytes, 3, 20, pass_copy, &p);
     probes_spread(&look, count);

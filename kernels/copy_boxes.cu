@@ -1,58 +1,8 @@
 #include "base/rows.h"
 #include "kernels/box_batch.h"
+#include "kernels/copy_unit.h"
 #include "kernels/launch.h"
 #include "kernels/tiles.h"
-
-typedef struct __align__(16) cc__copy_unit
-{
-    uint64_t part[2];
-}
-cc__copy_unit;
-
-/* unit_bytes is a constant in each kernel. */
-static __device__ inline cc__copy_unit load_unit(const unsigned char *at, int32_t unit_bytes)
-{
-    cc__copy_unit unit;
-    switch (unit_bytes) {
-    case 16:
-        unit = *(const cc__copy_unit *)at;
-        break;
-    case 8:
-        unit.part[0] = *(const uint64_t *)at;
-        break;
-    case 4:
-        unit.part[0] = *(const uint32_t *)at;
-        break;
-    case 2:
-        unit.part[0] = *(const uint16_t *)at;
-        break;
-    default:
-        unit.part[0] = *at;
-        break;
-    }
-    return unit;
-}
-
-static __device__ inline void store_unit(unsigned char *at, cc__copy_unit unit, int32_t unit_bytes)
-{
-    switch (unit_bytes) {
-    case 16:
-        *(cc__copy_unit *)at = unit;
-        break;
-    case 8:
-        *(uint64_t *)at = unit.part[0];
-        break;
-    case 4:
-        *(uint32_t *)at = (uint32_t)unit.part[0];
-        break;
-    case 2:
-        *(uint16_t *)at = (uint16_t)unit.part[0];
-        break;
-    default:
-        *at = (unsigned char)unit.part[0];
-        break;
-    }
-}
 
 /* The part of a box that is in a tile. */
 typedef struct cc__box_tile {

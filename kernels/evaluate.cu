@@ -715,7 +715,7 @@ static cc_status launch_part(const cc__evaluate *work, const cc__lattice *lattic
 static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *lattice, const cc__dense_plan *plan,
                               const cc__launcher *launcher)
 {
-    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
+    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__DENSE_BLOCKS;
     const int64_t blocks = (plan->packs - 1) / CC__BLOCK_THREADS + 1;
     void *arguments[] = {(void *)plan};
     cc_status status = launch_part(work, lattice, 0, plan->head, launcher);
@@ -727,16 +727,29 @@ static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *latti
     return status;
 }
 
-cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher)
+cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done)
 {
     cc__lattice lattice;
     cc__dense_plan dense;
     cc__direct_plan direct;
     cc__evaluate_plan(work, &lattice);
     cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
+    *out_done = true;
     if (form != CC__DIRECT_NONE)
         return launch_direct(&direct, direct_kernel(form, work->steps[1].kind), launcher);
     if (!cc__evaluate_is_copy(work) && cc__dense_plan_make(work, &lattice, &dense))
         return launch_dense(work, &lattice, &dense, launcher);
+    *out_done = false;
+    return CC_OK;
+}
+
+cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher)
+{
+    cc__lattice lattice;
+    bool is_done = false;
+    const cc_status status = cc__launch_evaluate_row(work, launcher, &is_done);
+    if (is_done)
+        return status;
+    cc__evaluate_plan(work, &lattice);
     return launch_general(work, &lattice, launcher);
 }

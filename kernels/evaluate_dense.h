@@ -6,6 +6,53 @@
 #include "kernels/step_math.h"
 #include "kernels/tiles.h"
 
+#ifdef __CUDACC__
+#include <cuda_pipeline.h>
+#endif
+
+typedef struct __align__(16) dense_part
+{
+    uint32_t word[4];
+}
+dense_part;
+
+/* Copies of 4, 8 or 16 bytes into shared memory that go on meanwhile, where the GPU can do that. */
+static __device__ inline void dense_copy(dense_part *to, const unsigned char *from, size_t bytes)
+{
+#ifdef __CUDACC__
+    __pipeline_memcpy_async(to, from, bytes);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static __device__ inline void dense_commit(void)
+{
+#ifdef __CUDACC__
+    __pipeline_commit();
+#endif
+}
+
+/* Until all but the last `rest` of what was committed is there. */
+static __device__ inline void dense_wait(int32_t rest)
+{
+#ifdef __CUDACC__
+    switch (rest) {
+    case 0:
+        __pipeline_wait_prior(0);
+        break;
+    case 1:
+        __pipeline_wait_prior(1);
+        break;
+    default:
+        __pipeline_wait_prior(2);
+        break;
+    }
+#else
+    (void)rest;
+#endif
+}
+
 #define DENSE_SLOTS (CC_MAX_STEPS + CC__DENSE_SINGLES)
 
 #define DENSE_SINGLE(NAME, HOLDER, BITS)                                                                               \
@@ -22,26 +69,21 @@ static __device__ inline double dense_read_single(cc_pixel_type type, const unsi
     return 0.0;
 }
 
-/* The names below keep to the two inclusions. */
 #define DENSE(name) narrow_##name
 #define DENSE_PACK CC__DENSE_NARROW_PACK
-#define DENSE_HELD float
-#define DENSE_FOR_EACH_SOURCE(X) CC__FOR_EACH_TYPE_UP_TO_16_BITS(X) X(FLOAT32, uint32_t, 32)
+#define DENSE_FOR_EACH_SOURCE(X) CC__FOR_EACH_TYPE_UP_TO_16_BITS(X) CC__FOR_EACH_TYPE_OF_32_BITS(X)
 #include "kernels/evaluate_dense_pack.h"
 #undef DENSE
 #undef DENSE_PACK
-#undef DENSE_HELD
 #undef DENSE_FOR_EACH_SOURCE
 
 #define DENSE(name) wide_##name
 #define DENSE_PACK CC__DENSE_WIDE_PACK
-#define DENSE_HELD double
 #define DENSE_FOR_EACH_SOURCE(X)                                                                                       \
     CC__FOR_EACH_TYPE_UP_TO_16_BITS(X) CC__FOR_EACH_TYPE_OF_32_BITS(X) CC__FOR_EACH_TYPE_OF_64_BITS(X)
 #include "kernels/evaluate_dense_pack.h"
 #undef DENSE
 #undef DENSE_PACK
-#undef DENSE_HELD
 #undef DENSE_FOR_EACH_SOURCE
 #undef DENSE_SINGLE
 #undef DENSE_SLOTS

@@ -1,6 +1,6 @@
 /*
  * The kernel for one size of pack; evaluate_dense.h includes this once for each. Before it are defined DENSE(name): its
- * names; DENSE_PACK: components; DENSE_HELD: what sources are held as; DENSE_FOR_EACH_SOURCE: their types.
+ * names; DENSE_PACK: components; DENSE_FOR_EACH_SOURCE: the types that sources may have.
  */
 
 #define DENSE_ACCESS(BITS)                                                                                             \
@@ -14,17 +14,50 @@ DENSE_ACCESS(16)
 DENSE_ACCESS(32)
 DENSE_ACCESS(64)
 
+/* Begins to bring the packs `n` of all sources to the thread's places in `stage`. */
+static __device__ inline void DENSE(bring)(const cc__dense_plan *plan, dense_part (*parts)[CC__BLOCK_THREADS],
+                                           int32_t stage, int64_t n)
+{
+    for (int32_t source = 0; source < plan->source_count && n < plan->packs; source++) {
+        dense_part *to = &parts[2 * (stage * plan->source_count + source)][threadIdx.x];
+        const int32_t bytes = plan->pack_bytes[source];
+        const unsigned char *from = plan->from[source] + n * bytes;
+        switch (bytes) {
+        case 4:
+            dense_copy(to, from, 4);
+            break;
+        case 8:
+            dense_copy(to, from, 8);
+            break;
+        case 16:
+            dense_copy(to, from, 16);
+            break;
+        default:
+            dense_copy(to, from, 16);
+            dense_copy(to + CC__BLOCK_THREADS, from + 16, 16);
+            break;
+        }
+    }
+    dense_commit();
+}
+
+/* What was brought, a part of 16 bytes at a time. */
 #define DENSE_READ(NAME, HOLDER, BITS)                                                                                 \
     case CC_PIXEL_##NAME: {                                                                                            \
-        const DENSE(pack_of_##BITS) whole = ((const DENSE(pack_of_##BITS) *)from)[n];                                  \
+        union {                                                                                                        \
+            dense_part part[2];                                                                                        \
+            uint##BITS##_t value[DENSE_PACK];                                                                          \
+        } whole;                                                                                                       \
+        whole.part[0] = parts[0];                                                                                      \
+        if (DENSE_PACK * BITS > 128)                                                                                   \
+            whole.part[1] = parts[CC__BLOCK_THREADS];                                                                  \
         CC__UNROLL                                                                                                     \
         for (int32_t i = 0; i < DENSE_PACK; i++)                                                                       \
-            out[i] = (DENSE_HELD)cc__load_##NAME((HOLDER)whole.value[i]);                                              \
+            out[i] = cc__load_##NAME((HOLDER)whole.value[i]);                                                          \
         break;                                                                                                         \
     }
 
-static __device__ inline void DENSE(read)(cc_pixel_type type, const unsigned char *from, int64_t n,
-                                          DENSE_HELD out[DENSE_PACK])
+static __device__ inline void DENSE(read)(cc_pixel_type type, const dense_part *parts, double out[DENSE_PACK])
 {
     switch ((int32_t)type) {
         DENSE_FOR_EACH_SOURCE(DENSE_READ)
@@ -51,20 +84,13 @@ static __device__ inline void DENSE(write)(cc_pixel_type type, const double valu
     }
 }
 
-/* What is in registers is chosen by branches that all threads take alike: indices would put it into memory. */
-static __device__ inline void DENSE(take)(const cc__term *term, const DENSE_HELD held[CC__DENSE_SOURCES][DENSE_PACK],
+static __device__ inline void DENSE(take)(const cc__dense_plan *plan, const cc__term *term,
+                                          const dense_part (*parts)[CC__BLOCK_THREADS],
                                           const double slots[DENSE_SLOTS][DENSE_PACK], double out[DENSE_PACK])
 {
     switch (term->kind) {
     case CC__TERM_SOURCE:
-        CC__UNROLL
-        for (int32_t source = 0; source < CC__DENSE_SOURCES; source++) {
-            if (term->number == source) {
-                CC__UNROLL
-                for (int32_t i = 0; i < DENSE_PACK; i++)
-                    out[i] = (double)held[source][i];
-            }
-        }
+        DENSE(read)(plan->from_type[term->number], &parts[2 * term->number][threadIdx.x], out);
         break;
     case CC__TERM_SLOT:
         CC__UNROLL
@@ -99,30 +125,29 @@ static __device__ inline void DENSE(make_step)(int32_t kind, double value[DENSE_
     }
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
+/* What comes next is on its way to shared memory while a pack goes through the steps. Threads share nothing. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)
     DENSE(evaluate)(const __grid_constant__ cc__dense_plan plan)
 {
+    __shared__ dense_part parts[2 * CC__DENSE_STAGES][CC__BLOCK_THREADS];
     double slots[DENSE_SLOTS][DENSE_PACK];
     const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    int64_t next = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x;
+    int32_t stage = 0;
+    for (int32_t i = 0; i < plan.stages - 1; i++, next += step)
+        DENSE(bring)(&plan, parts, i, next);
     for (int32_t n = 0; n < plan.single_count; n++) {
         const double single = dense_read_single(plan.single_type[n], plan.single[n]);
         CC__UNROLL
         for (int32_t i = 0; i < DENSE_PACK; i++)
             slots[CC_MAX_STEPS + n][i] = single;
     }
-    for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x; n < plan.packs; n += step) {
-        DENSE_HELD held[CC__DENSE_SOURCES][DENSE_PACK];
+    for (int64_t n = next - (plan.stages - 1) * step; n < plan.packs; n += step, next += step) {
         double value[DENSE_PACK];
         double a[DENSE_PACK];
         double b[DENSE_PACK];
-        CC__UNROLL
-        for (int32_t source = 0; source < CC__DENSE_SOURCES; source++) {
-            CC__UNROLL
-            for (int32_t i = 0; i < DENSE_PACK; i++)
-                held[source][i] = 0;
-            if (source < plan.source_count)
-                DENSE(read)(plan.from_type[source], plan.from[source], n, held[source]);
-        }
+        DENSE(bring)(&plan, parts, stage == 0 ? plan.stages - 1 : stage - 1, next);
+        dense_wait(plan.stages - 1);
         CC__UNROLL
         for (int32_t i = 0; i < DENSE_PACK; i++) {
             value[i] = 0.0;
@@ -131,8 +156,8 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
         }
         for (int32_t s = 0; s < plan.step_count; s++) {
             const cc__instruction *now = &plan.steps[s];
-            DENSE(take)(&now->a, held, slots, a);
-            DENSE(take)(&now->b, held, slots, b);
+            DENSE(take)(&plan, &now->a, &parts[2 * stage * plan.source_count], slots, a);
+            DENSE(take)(&plan, &now->b, &parts[2 * stage * plan.source_count], slots, b);
             DENSE(make_step)(now->kind, value, a, b);
             if (now->slot >= 0) {
                 CC__UNROLL
@@ -141,6 +166,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
             }
         }
         DENSE(write)(plan.to_type, value, plan.to, n);
+        stage = stage + 1 == plan.stages ? 0 : stage + 1;
     }
 }
 

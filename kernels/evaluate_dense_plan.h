@@ -10,13 +10,16 @@
 
 /*
  * All images as one row, each component beside the one before: a thread takes packs, whose bytes come in as few loads
- * as 16 bytes each allow, and goes through the steps. What it holds of the sources is float32 where that is exact; then
- * a pack has 8 components, else 4 of float64. Sources of one component for all are kept like the results of steps.
+ * as 16 bytes each allow, and goes through the steps. A pack has 8 components, or 4 when a source's have 8 bytes.
+ * Sources of one component for all are kept like the results of steps.
  */
 #define CC__DENSE_NARROW_PACK 8
 #define CC__DENSE_WIDE_PACK 4
 #define CC__DENSE_SOURCES 4
 #define CC__DENSE_SINGLES 2
+#define CC__DENSE_STAGES 6 /* packs of a thread that are on their way or used, of all sources together */
+#define CC__DENSE_MOST_STAGES 3
+#define CC__DENSE_BLOCKS 24 /* for each multiprocessor, where 3 fit at once */
 #define CC__DENSE_LEAST_PACKS 64 /* fewer are not worth the launches for the components before and after them */
 
 typedef struct cc__dense_plan {
@@ -31,6 +34,8 @@ typedef struct cc__dense_plan {
     int32_t single_count;
     int32_t step_count;
     int32_t is_wide;
+    int32_t pack_bytes[CC__DENSE_SOURCES];
+    int32_t stages;                      /* of all sources at once */
     cc__instruction steps[CC_MAX_STEPS]; /* sources count in `from`; singles are slots from CC_MAX_STEPS on */
     int64_t head;                        /* components before the first pack, and after the last */
     int64_t tail;
@@ -38,7 +43,7 @@ typedef struct cc__dense_plan {
 
 static inline bool cc__dense_is_narrow(cc_pixel_type type)
 {
-    return cc_pixel_type_size_bytes(type) <= 2 || type == CC_PIXEL_FLOAT32;
+    return cc_pixel_type_size_bytes(type) <= 4;
 }
 
 static inline int64_t cc__dense_alignment(cc_pixel_type type, int64_t pack)
@@ -135,8 +140,12 @@ static inline bool cc__dense_plan_make(const cc__evaluate *work, const cc__latti
     plan->packs = (lattice->length - plan->head) / pack;
     plan->tail = (lattice->length - plan->head) % pack;
     plan->to += plan->head * size_bytes;
-    for (int32_t n = 0; n < plan->source_count; n++)
+    plan->stages = plan->source_count == 0 ? 1 : CC__DENSE_STAGES / plan->source_count;
+    plan->stages = plan->stages < CC__DENSE_MOST_STAGES ? plan->stages : CC__DENSE_MOST_STAGES;
+    for (int32_t n = 0; n < plan->source_count; n++) {
+        plan->pack_bytes[n] = (int32_t)(pack * (int64_t)cc_pixel_type_size_bytes(plan->from_type[n]));
         plan->from[n] += plan->head * (int64_t)cc_pixel_type_size_bytes(plan->from_type[n]);
+    }
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "base/work.h"
 
 #include <cudacommon/status.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,13 +28,18 @@ typedef struct cc__launcher {
 cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);
 cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher);
 cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher);
+/* The same for images that are one row without gaps; does nothing and says so when they are not. */
+cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done);
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
 
-/* For cc__kernel: the work is a cc__derivative or cc__resample. */
+/* For cc__kernel, each with the work of its header in base/. */
 cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
-/* A part of the above. */
+
+/* What cc__launch_resample() begins with for a cubic B-spline. */
 cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher);
 
 /*

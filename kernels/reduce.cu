@@ -10,7 +10,10 @@
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
 #define WIDE_ROUNDS 2
-#define BLOCKS_PER_MULTIPROCESSOR 8
+/* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
+#define BLOCKS_PER_MULTIPROCESSOR 128
+/* Each adds its bins to those of all in the end, so there are no more than fit at once. */
+#define COUNTING_BLOCKS 4
 /* Bins that a block counts in its own memory. */
 #define OWN_BINS 4096
 
@@ -146,12 +149,10 @@ static __device__ inline int32_t type_bytes(cc_pixel_type type)
             out[r][i] = 0.0;                                                                                           \
     }
 
-/* The packs of several rounds from the one that begins with component `first`, as float64. */
-static __device__ inline void load_narrow(const cc__reduce_plan *plan, int32_t n, int64_t first,
-                                          double out[NARROW_ROUNDS][PACK])
+/* The packs of several rounds from the one that begins with component `first`. */
+static __device__ inline void read_narrow(const cc__reduce_plan *plan, int32_t n, int64_t first,
+                                          uint32_t bits[NARROW_ROUNDS][PACK])
 {
-    uint32_t bits[NARROW_ROUNDS][PACK];
-    CLEAR(NARROW_ROUNDS)
 #define READ(BITS)                                                                                                     \
     CC__UNROLL                                                                                                         \
     for (int32_t r = 0; r < NARROW_ROUNDS; r++)                                                                        \
@@ -168,6 +169,12 @@ static __device__ inline void load_narrow(const cc__reduce_plan *plan, int32_t n
         break;
     }
 #undef READ
+}
+
+static __device__ inline void convert_narrow(cc_pixel_type type, const uint32_t bits[NARROW_ROUNDS][PACK],
+                                             double out[NARROW_ROUNDS][PACK])
+{
+    CLEAR(NARROW_ROUNDS)
 #define CONVERT(NAME, HOLDER, BITS)                                                                                    \
     case CC_PIXEL_##NAME:                                                                                              \
         CC__UNROLL                                                                                                     \
@@ -177,21 +184,25 @@ static __device__ inline void load_narrow(const cc__reduce_plan *plan, int32_t n
                 out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
         }                                                                                                              \
         break;
-    switch ((int32_t)plan->sources[n].type) {
+    switch ((int32_t)type) {
         CC__FOR_EACH_TYPE_UP_TO_16_BITS(CONVERT)
         CC__FOR_EACH_TYPE_OF_32_BITS(CONVERT)
     }
 #undef CONVERT
 }
 
-static __device__ inline void load_wide(const cc__reduce_plan *plan, int32_t n, int64_t first,
-                                        double out[WIDE_ROUNDS][PACK])
+static __device__ inline void read_wide(const cc__reduce_plan *plan, int32_t n, int64_t first,
+                                        uint64_t bits[WIDE_ROUNDS][PACK])
 {
-    uint64_t bits[WIDE_ROUNDS][PACK];
-    CLEAR(WIDE_ROUNDS)
     CC__UNROLL
     for (int32_t r = 0; r < WIDE_ROUNDS; r++)
         read_pack_64(plan, n, first + r * CC__REDUCE_LANES, bits[r]);
+}
+
+static __device__ inline void convert_wide(cc_pixel_type type, const uint64_t bits[WIDE_ROUNDS][PACK],
+                                           double out[WIDE_ROUNDS][PACK])
+{
+    CLEAR(WIDE_ROUNDS)
 #define CONVERT(NAME, HOLDER, BITS)                                                                                    \
     case CC_PIXEL_##NAME:                                                                                              \
         CC__UNROLL                                                                                                     \
@@ -201,7 +212,7 @@ static __device__ inline void load_wide(const cc__reduce_plan *plan, int32_t n, 
                 out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
         }                                                                                                              \
         break;
-    switch ((int32_t)plan->sources[n].type) {
+    switch ((int32_t)type) {
         CC__FOR_EACH_TYPE_OF_64_BITS(CONVERT)
     }
 #undef CONVERT
@@ -236,7 +247,38 @@ static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, 
     }
 }
 
+#ifdef __CUDACC__
+#define WARP_THREADS 32
+
+/* Joins what `count` threads of a warp have, in neighbouring pairs; the first has it all in the end. */
+static __device__ inline cc__partial join_warp(cc__reduce_kind kind, cc__partial own, int32_t count)
+{
+    for (int32_t apart = 1; apart < count; apart *= 2) {
+        cc__partial next;
+        next.value = __shfl_down_sync(UINT32_MAX, own.value, apart);
+        next.squares = kind == CC__REDUCE_MOMENTS ? __shfl_down_sync(UINT32_MAX, own.squares, apart) : 0.0;
+        next.count = kind == CC__REDUCE_MOMENTS ? __shfl_down_sync(UINT32_MAX, own.count, apart) : 0.0;
+        own = cc__reduce_join(kind, own, next);
+    }
+    return own;
+}
+
 /* Joins what the threads of a block have, in neighbouring pairs; thread 0 has it all in the end. */
+static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own)
+{
+    const int32_t thread = (int32_t)threadIdx.x;
+    own = join_warp(kind, own, WARP_THREADS);
+    if (thread % WARP_THREADS == 0)
+        shared[thread / WARP_THREADS] = own;
+    __syncthreads();
+    if (thread < WARP_THREADS) {
+        own = join_warp(kind, shared[thread % (CC__BLOCK_THREADS / WARP_THREADS)], CC__BLOCK_THREADS / WARP_THREADS);
+        if (thread == 0)
+            shared[0] = own;
+    }
+}
+#else
+/* The same pairs without a warp. */
 static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own)
 {
     int32_t thread = (int32_t)threadIdx.x;
@@ -248,20 +290,36 @@ static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *sh
         __syncthreads();
     }
 }
+#endif
 
 static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__partial lanes[PACK])
 {
     return cc__reduce_join(kind, cc__reduce_join(kind, lanes[0], lanes[1]), cc__reduce_join(kind, lanes[2], lanes[3]));
 }
 
-/* One component of each lane for some rounds of a whole piece. */
-#define TAKE_ROUNDS(COUNT, LOAD)                                                                                       \
+/* One component of each lane for all rounds of a whole piece; what comes next is loaded while the last is taken. */
+#define TAKE_ROUNDS(COUNT, SIZE, BITS)                                                                                 \
+    uint##BITS##_t next_x[COUNT][PACK];                                                                                \
+    uint##BITS##_t next_y[COUNT][PACK];                                                                                \
+    read_##SIZE(plan, 0, first, next_x);                                                                               \
+    if (kind == CC__REDUCE_DOT)                                                                                        \
+        read_##SIZE(plan, 1, first, next_y);                                                                           \
     for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
+        uint##BITS##_t now_x[COUNT][PACK];                                                                             \
+        uint##BITS##_t now_y[COUNT][PACK];                                                                             \
         double x[COUNT][PACK];                                                                                         \
         double y[COUNT][PACK];                                                                                         \
-        LOAD(plan, 0, first + round * CC__REDUCE_LANES, x);                                                            \
+        memcpy(now_x, next_x, sizeof now_x);                                                                           \
         if (kind == CC__REDUCE_DOT)                                                                                    \
-            LOAD(plan, 1, first + round * CC__REDUCE_LANES, y);                                                        \
+            memcpy(now_y, next_y, sizeof now_y);                                                                       \
+        if (round + COUNT < ROUNDS) {                                                                                  \
+            read_##SIZE(plan, 0, first + (round + COUNT) * CC__REDUCE_LANES, next_x);                                  \
+            if (kind == CC__REDUCE_DOT)                                                                                \
+                read_##SIZE(plan, 1, first + (round + COUNT) * CC__REDUCE_LANES, next_y);                              \
+        }                                                                                                              \
+        convert_##SIZE(plan->sources[0].type, now_x, x);                                                               \
+        if (kind == CC__REDUCE_DOT)                                                                                    \
+            convert_##SIZE(plan->sources[1].type, now_y, y);                                                           \
         CC__UNROLL                                                                                                     \
         for (int32_t r = 0; r < COUNT; r++) {                                                                          \
             CC__UNROLL                                                                                                 \
@@ -321,9 +379,9 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
         if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
             take_one_by_one(plan, kind, first, lanes);
         } else if (is_narrow) {
-            TAKE_ROUNDS(NARROW_ROUNDS, load_narrow)
+            TAKE_ROUNDS(NARROW_ROUNDS, narrow, 32)
         } else {
-            TAKE_ROUNDS(WIDE_ROUNDS, load_wide)
+            TAKE_ROUNDS(WIDE_ROUNDS, wide, 64)
         }
         CC__UNROLL
         for (int32_t i = 0; i < PACK; i++) {
@@ -338,20 +396,21 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 }
 
-#define DEFINE_KERNEL(KIND)                                                                                            \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+#define DEFINE_KERNEL(KIND, BLOCKS)                                                                                    \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
         reduce_##KIND(const __grid_constant__ cc__reduce_plan plan)                                                    \
     {                                                                                                                  \
         __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
         reduce_pieces(&plan, CC__REDUCE_##KIND, shared);                                                               \
     }
 
-DEFINE_KERNEL(SUM)
-DEFINE_KERNEL(MINIMUM)
-DEFINE_KERNEL(MAXIMUM)
-DEFINE_KERNEL(SQUARES)
-DEFINE_KERNEL(DOT)
-DEFINE_KERNEL(MOMENTS)
+/* As many blocks on a multiprocessor as keep what they load in registers. */
+DEFINE_KERNEL(SUM, 3)
+DEFINE_KERNEL(MINIMUM, 3)
+DEFINE_KERNEL(MAXIMUM, 3)
+DEFINE_KERNEL(SQUARES, 3)
+DEFINE_KERNEL(DOT, 2)
+DEFINE_KERNEL(MOMENTS, 2)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
@@ -403,7 +462,65 @@ static __device__ inline void count_run(const cc__histogram_plan *plan, uint32_t
 }
 
 /* Equal bins that follow each other, as in a background, are counted at once. */
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+typedef struct bin_run {
+    int64_t bin; /* -1: none */
+    uint32_t length;
+} bin_run;
+
+static __device__ inline void count_value(const cc__histogram_plan *plan, uint32_t *own, double x, bin_run *run)
+{
+    int64_t bin = cc__histogram_bin(x, plan->lower, plan->upper, plan->scale, plan->bins);
+    if (bin != run->bin) {
+        count_run(plan, own, run->bin, run->length);
+        run->bin = bin;
+        run->length = 0;
+    }
+    run->length++;
+}
+
+/* A whole piece of packs of narrow components, into bins of the block's own. */
+static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32_t *own, int64_t first)
+{
+    const int32_t bins = (int32_t)plan->bins;
+    int32_t last = -1;
+    uint32_t length = 0;
+    for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
+        uint32_t bits[NARROW_ROUNDS][PACK];
+        double x[NARROW_ROUNDS][PACK];
+        read_narrow(&plan->reduce, 0, first + round * CC__REDUCE_LANES, bits);
+        convert_narrow(plan->reduce.sources[0].type, bits, x);
+        CC__UNROLL
+        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {
+            CC__UNROLL
+            for (int32_t i = 0; i < PACK; i++) {
+                int32_t bin = cc__histogram_short_bin(x[r][i], plan->lower, plan->upper, plan->scale, bins);
+                if (bin != last) {
+                    if (last >= 0)
+                        add_32(&own[last], length);
+                    last = bin;
+                    length = 0;
+                }
+                length++;
+            }
+        }
+    }
+    if (last >= 0)
+        add_32(&own[last], length);
+}
+
+static __device__ inline void count_one_by_one(const cc__histogram_plan *plan, uint32_t *own, int64_t first,
+                                               bin_run *run)
+{
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        for (int32_t i = 0; i < PACK; i++) {
+            int64_t number = first + round * CC__REDUCE_LANES + i;
+            if (number < plan->reduce.sequence.count)
+                count_value(plan, own, load_one(&plan->reduce, 0, number), run);
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     count_values(const __grid_constant__ cc__histogram_plan plan)
 {
     __shared__ uint32_t own[OWN_BINS];
@@ -412,27 +529,16 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS)
         own[bin] = 0;
     __syncthreads();
-    int64_t last = -1;
-    uint32_t length = 0;
+    const bool is_packed = has_own && plan.reduce.is_packed[0] != 0 && type_bytes(plan.reduce.sources[0].type) <= 4;
+    bin_run run = {-1, 0};
     for (int64_t piece = blockIdx.x; piece < plan.reduce.pieces; piece += gridDim.x) {
         int64_t first = piece * CC__REDUCE_PIECE + PACK * thread;
-        for (int32_t round = 0; round < ROUNDS; round++) {
-            for (int32_t i = 0; i < PACK; i++) {
-                int64_t number = first + round * CC__REDUCE_LANES + i;
-                if (number >= plan.reduce.sequence.count)
-                    break;
-                double x = load_one(&plan.reduce, 0, number);
-                int64_t bin = cc__histogram_bin(x, plan.lower, plan.upper, plan.scale, plan.bins);
-                if (bin != last) {
-                    count_run(&plan, own, last, length);
-                    last = bin;
-                    length = 0;
-                }
-                length++;
-            }
-        }
+        if (is_packed && (piece + 1) * CC__REDUCE_PIECE <= plan.reduce.sequence.count)
+            count_packs(&plan, own, first);
+        else
+            count_one_by_one(&plan, own, first, &run);
     }
-    count_run(&plan, own, last, length);
+    count_run(&plan, own, run.bin, run.length);
     __syncthreads();
     for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS) {
         if (own[bin] != 0)
@@ -471,9 +577,9 @@ static void plan_sequence(cc__reduce_plan *plan, const cc__reduced *sources, int
     }
 }
 
-static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
+static uint32_t blocks_for(int64_t pieces, int32_t per_multiprocessor, const cc__launcher *launcher)
 {
-    const int64_t most = (int64_t)launcher->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
+    const int64_t most = (int64_t)launcher->multiprocessor_count * per_multiprocessor;
     return (uint32_t)(pieces < most ? pieces : most);
 }
 
@@ -502,8 +608,9 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
     plan_sequence(&plan, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
-    cc_status status = launcher->launch(launcher, reduce_kernel(work->kind), blocks_for(plan.pieces, launcher),
-                                        CC__BLOCK_THREADS, arguments);
+    cc_status status =
+        launcher->launch(launcher, reduce_kernel(work->kind),
+                         blocks_for(plan.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
     cc__join_plan join;
     memset(&join, 0, sizeof join);
     join.partials = work->scratch;
@@ -516,8 +623,9 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
         void *join_arguments[] = {&join};
         join.pieces = cc__reduce_pieces(join.count);
         join.next = (cc__partial *)join.partials + join.count;
-        status = launcher->launch(launcher, (const void *)join_partials, blocks_for(join.pieces, launcher),
-                                  CC__BLOCK_THREADS, join_arguments);
+        status = launcher->launch(launcher, (const void *)join_partials,
+                                  blocks_for(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS,
+                                  join_arguments);
         if (join.pieces == 1)
             break;
         join.partials = join.next;
@@ -537,11 +645,12 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     plan.bins = work->bins;
     plan.counts = work->counts;
     void *arguments[] = {&plan};
-    cc_status status =
-        launcher->launch(launcher, (const void *)clear_counts, blocks_for(cc__reduce_pieces(work->bins), launcher),
-                         CC__BLOCK_THREADS, arguments);
+    cc_status status = launcher->launch(launcher, (const void *)clear_counts,
+                                        blocks_for(cc__reduce_pieces(work->bins), BLOCKS_PER_MULTIPROCESSOR, launcher),
+                                        CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
-        status = launcher->launch(launcher, (const void *)count_values, blocks_for(plan.reduce.pieces, launcher),
-                                  CC__BLOCK_THREADS, arguments);
+        status =
+            launcher->launch(launcher, (const void *)count_values,
+                             blocks_for(plan.reduce.pieces, COUNTING_BLOCKS, launcher), CC__BLOCK_THREADS, arguments);
     return status;
 }

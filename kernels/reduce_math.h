@@ -57,7 +57,8 @@ CC__SHARED cc__partial cc__reduce_lane_end(cc__reduce_kind kind, cc__reduce_lane
 {
     cc__partial partial = {lane.value, 0.0, 0.0};
     if (kind == CC__REDUCE_MOMENTS && count > 0) {
-        double mean = lane.value / (double)count;
+        /* Of a whole lane a product that is the same, and cheaper. */
+        double mean = count == CC__REDUCE_ROUNDS ? lane.value * (1.0 / CC__REDUCE_ROUNDS) : lane.value / (double)count;
         double rest = lane.squares - lane.value * mean;
         partial.value = lane.first + mean;
         partial.squares = rest < 0.0 ? 0.0 : rest;
@@ -75,7 +76,7 @@ CC__SHARED cc__partial cc__reduce_join_moments(cc__partial x, cc__partial y)
         return y;
     both.count = x.count + y.count;
     double distance = y.value - x.value;
-    double share = y.count / both.count;
+    double share = x.count == y.count ? 0.5 : y.count / both.count;
     both.value = x.value + distance * share;
     both.squares = (x.squares + y.squares) + distance * distance * (x.count * share);
     return both;
@@ -112,6 +113,15 @@ CC__SHARED int64_t cc__histogram_bin(double value, double lower, double upper, d
     if (!(value >= lower && value <= upper))
         return -1;
     int64_t bin = (int64_t)((value - lower) * scale);
+    return bin < bins ? bin : bins - 1;
+}
+
+/* The same for numbers of bins that are far from 31 bits; a product is at most one more than there are bins. */
+CC__SHARED int32_t cc__histogram_short_bin(double value, double lower, double upper, double scale, int32_t bins)
+{
+    if (!(value >= lower && value <= upper))
+        return -1;
+    int32_t bin = (int32_t)((value - lower) * scale);
     return bin < bins ? bin : bins - 1;
 }
 

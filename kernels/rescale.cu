@@ -312,6 +312,33 @@ static cc_status launch_rows(cc__rescale_plan *plan, cc__rescale_way way, cc__ro
                             arguments);
 }
 
+/* The same as an expression, whose kernels are faster where images are one row. */
+static void make_expression(const cc__rescale *work, bool is_cast, cc__evaluate *out)
+{
+    memset(out, 0, sizeof *out);
+    out->destination = work->destination;
+    out->destination_type = work->destination_type;
+    out->components = work->components;
+    memcpy(out->size, work->size, sizeof out->size);
+    out->numbers = CC__NUMBERS_REAL;
+    out->source_count = 1;
+    out->sources[0].data = work->source.data;
+    memcpy(out->sources[0].stride, work->source.stride, sizeof out->sources[0].stride);
+    out->sources[0].type = work->source_type;
+    out->sources[0].component_stride = (int64_t)cc_pixel_type_size_bytes(work->source_type);
+    out->sources[0].components = 1;
+    out->step_count = is_cast ? 1 : 2;
+    out->steps[0].kind = CC_STEP_LOAD;
+    out->steps[0].a.kind = CC__TERM_SOURCE;
+    out->steps[0].slot = -1;
+    out->steps[1].kind = CC_STEP_MULTIPLY_ADD;
+    out->steps[1].a.kind = CC__TERM_VALUE;
+    out->steps[1].a.value = work->scale;
+    out->steps[1].b.kind = CC__TERM_VALUE;
+    out->steps[1].b.value = work->shift;
+    out->steps[1].slot = -1;
+}
+
 cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher)
 {
     cc__rescale_plan plan;
@@ -319,5 +346,13 @@ cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launch
     cc__rescale_way way = cc__rescale_plan_work(work, &plan, &rows);
     if (plan.is_cast && work->destination.data == work->source.data)
         return CC_OK;
+    if (way == CC__RESCALE_PACKS || way == CC__RESCALE_SINGLES) {
+        cc__evaluate expression;
+        bool is_done = false;
+        make_expression(work, plan.is_cast != 0, &expression);
+        cc_status status = cc__launch_evaluate_row(&expression, launcher, &is_done);
+        if (is_done)
+            return status;
+    }
     return launch_rows(&plan, way, rows, work->destination.data, work->source.data, launcher);
 }

@@ -20,6 +20,13 @@
 #define CC__NOT_INLINE __attribute__((noinline))
 #endif
 
+/* As CC__SHARED, for such. */
+#ifdef __CUDACC__
+#define CC__SHARED_APART static __noinline__ __host__ __device__
+#else
+#define CC__SHARED_APART static __attribute__((noinline))
+#endif
+
 /* For loops whose arrays must stay in registers. */
 #ifdef __CUDA_ARCH__
 #define CC__UNROLL _Pragma("unroll")

@@ -4,6 +4,7 @@
 
 #include <cudacommon/access.h>
 #include <cudacommon/arithmetic.h>
+#include <cudacommon/border.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
 #include <cudacommon/derivatives.h>
@@ -11,6 +12,7 @@
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
 #include <cudacommon/import.h>
@@ -20,6 +22,7 @@
 #include <cudacommon/pixel.h>
 #include <cudacommon/reductions.h>
 #include <cudacommon/region.h>
+#include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
 #include <cudacommon/resample.h>
 #include <cudacommon/state.h>

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _lending, _library, _observe, _pixel
+from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _tiles
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -30,6 +30,12 @@ STRUCTS = {
     "cc_geometry": structures.Geometry,
     "cc_export_params": structures.ExportParams,
     "cc_import_params": structures.ImportParams,
+    "cc_operand": structures.Operand,
+    "cc_step": structures.Step,
+    "cc_tile_pixels": structures.TilePixels,
+    "cc_tile": structures.Tile,
+    "cc_tiles_input": structures.TilesInput,
+    "cc_tiles_params": structures.TilesParams,
 }
 #: where Python's word is another one
 RENAMED = {"from_place": "from", "to_place": "to"}
@@ -55,6 +61,10 @@ NUMBERS = {
     "CC_DLPACK_FORCE": structures.DLPACK_FORCE,
     "CC_LOAN_PENDING": _lending.LOAN_PENDING,
     "CC_PIXEL_BFLOAT16": _pixel.BFLOAT16,
+    "CC_MAX_STEPS": _expressions.MAX_STEPS,
+    "CC_MAX_INPUTS": _expressions.MAX_INPUTS,
+    "CC_TILE_OUTPUT": _tiles.OUTPUT,
+    "CC_ERROR_CANCELLED": _tiles._CANCELLED,
 }
 
 
@@ -129,3 +139,17 @@ def test_trace_names_are_those_of_the_header() -> None:
     assert {f"CC_TRACE_{name.upper()}": number for number, name in enumerate(_observe._KINDS)} == kinds
     paths = enumerators("state.h", "CC_PATH_")
     assert {f"CC_PATH_{name.upper()}": number for number, name in enumerate(_observe._PATHS)} == paths
+
+
+def names_in(module: Any, numbers: dict[str, int], prefix: str) -> dict[str, int]:
+    return {name: getattr(module, name.removeprefix(prefix)) for name in numbers}
+
+
+def test_steps_operands_and_reductions_are_those_of_the_headers() -> None:
+    kinds = enumerators("expression.h", "CC_STEP_")
+    assert len(kinds) == 21
+    assert names_in(_expressions, kinds, "CC_STEP_") == kinds
+    kinds = enumerators("expression.h", "CC_OPERAND_")
+    assert names_in(_expressions, kinds, "CC_") == kinds
+    kinds = enumerators("reductions.h", "CC_REDUCE_")
+    assert names_in(_reductions, kinds, "CC_REDUCE_") == kinds

@@ -7,10 +7,20 @@
 
 #include <string.h>
 
+static const cc__box *input_box(const cc__lent_images *images, int32_t input)
+{
+    return images->input_boxes[input] != NULL ? images->input_boxes[input] : &images->inputs[input]->box;
+}
+
+static const cc__box *output_box(const cc__lent_images *images)
+{
+    return images->output_box != NULL ? images->output_box : &images->output->box;
+}
+
 static bool is_output(const cc__lent_images *images, int32_t input)
 {
     return images->inputs[input]->manager == images->output->manager &&
-           cc__box_equal(&images->inputs[input]->box, &images->output->box);
+           cc__box_equal(input_box(images, input), output_box(images));
 }
 
 /* The first input with the same pixels, which is lent for all of them. */
@@ -18,7 +28,7 @@ static int32_t first_alike(const cc__lent_images *images, int32_t input)
 {
     int32_t first = 0;
     while (images->inputs[first]->manager != images->inputs[input]->manager ||
-           !cc__box_equal(&images->inputs[first]->box, &images->inputs[input]->box))
+           !cc__box_equal(input_box(images, first), input_box(images, input)))
         first++;
     return first;
 }
@@ -26,14 +36,14 @@ static int32_t first_alike(const cc__lent_images *images, int32_t input)
 static bool overlaps_output(const cc__lent_images *images, int32_t input)
 {
     return images->inputs[input]->manager == images->output->manager &&
-           cc__box_overlaps(&images->inputs[input]->box, &images->output->box);
+           cc__box_overlaps(input_box(images, input), output_box(images));
 }
 
 /* Nothing moves for one image when another cannot be had. */
 static cc_status check_free(const cc__lent_images *images, cc_access output_access, cc__access_request *request)
 {
     request->access = output_access;
-    request->box = images->output->box;
+    request->box = *output_box(images);
     cc_status status = cc__data_manager_check_free(images->output->manager, request);
     request->access = CC_ACCESS_READ;
     for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
@@ -42,7 +52,7 @@ static cc_status check_free(const cc__lent_images *images, cc_access output_acce
         if (overlaps_output(images, i))
             return cc__fail(CC_ERROR_BUSY, "%s: output overlaps an input, expected the same pixels or others",
                             images->function);
-        request->box = images->inputs[i]->box;
+        request->box = *input_box(images, i);
         status = cc__data_manager_check_free(images->inputs[i]->manager, request);
     }
     return status;
@@ -55,13 +65,13 @@ static cc_status lend(cc__lent_images *images, cc_access output_access, cc__acce
     for (int32_t i = 0; i < images->input_count && status == CC_OK; i++) {
         if (is_output(images, i) || first_alike(images, i) != i)
             continue;
-        request->box = images->inputs[i]->box;
+        request->box = *input_box(images, i);
         status = cc__data_manager_begin(images->inputs[i]->manager, request, &images->input_mappings[i]);
     }
     if (status != CC_OK)
         return status;
     request->access = output_access;
-    request->box = images->output->box;
+    request->box = *output_box(images);
     return cc__data_manager_begin(images->output->manager, request, &images->output_mapping);
 }
 
@@ -76,7 +86,7 @@ cc_status cc__lend_images(cc__lent_images *images)
         if (is_output(images, i))
             output_access = CC_ACCESS_READ_WRITE;
     cc_status status =
-        cc__operation_place(images->function, all, images->input_count + 1, &images->output->box, &request.place);
+        cc__operation_place(images->function, all, images->input_count + 1, output_box(images), &request.place);
     images->place = request.place;
     if (status == CC_OK)
         status = check_free(images, output_access, &request);

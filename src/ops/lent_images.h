@@ -13,6 +13,9 @@ typedef struct cc__lent_images {
     cc_image *inputs[CC_MAX_INPUTS];
     int32_t input_count;
     cc_image *output;
+    /* Parts of them, of the data managers' pixels; NULL: all of the image. */
+    const cc__box *input_boxes[CC_MAX_INPUTS];
+    const cc__box *output_box;
 
     cc_place place;
     cc__mapping *input_mappings[CC_MAX_INPUTS]; /* NULL: the input's pixels are the output's, or an earlier input's */

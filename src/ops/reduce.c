@@ -163,6 +163,11 @@ static void plan_work(cc_reduction kind, const cc__lent_images *images, reducing
         const cc__span span = cc__lent_input(images, n);
         work->sources[n] = reduced_of(images->inputs[n], &span);
     }
+    /* The same products, read once. */
+    if (work->kind == CC__REDUCE_DOT && memcmp(&work->sources[0], &work->sources[1], sizeof work->sources[0]) == 0) {
+        work->kind = CC__REDUCE_SQUARES;
+        work->source_count = 1;
+    }
     work->result = (double *)(void *)cc__lent_output(images).data;
     all->result_count = images->output->components * (keeps_parts(kind, input) ? 2 : 1);
     all->between_bytes = work->sources[0].component_stride;

@@ -15,6 +15,7 @@ SIZE(cc_status, 4);
 SIZE(cc_pixel_type, 4);
 SIZE(cc_access, 4);
 SIZE(cc_order, 4);
+SIZE(cc_border, 4);
 SIZE(cc_copy_path, 4);
 SIZE(cc_trace_kind, 4);
 
@@ -61,6 +62,13 @@ OFFSET(cc_resample_params, interpolation, 4);
 OFFSET(cc_resample_params, outside, 8);
 OFFSET(cc_resample_params, matrix, 16);
 OFFSET(cc_resample_params, offset, 88);
+SIZE(cc_pad_params, 96);
+OFFSET(cc_pad_params, struct_size, 0);
+OFFSET(cc_pad_params, flags, 4);
+OFFSET(cc_pad_params, border, 8);
+OFFSET(cc_pad_params, lower, 24);
+OFFSET(cc_pad_params, upper, 56);
+OFFSET(cc_pad_params, value, 88);
 
 SIZE(cc_import_params, 56);
 OFFSET(cc_import_params, struct_size, 0);
@@ -187,6 +195,11 @@ OFFSET(cc_trace_event, reason, 120);
 
 /* Enumerators are part of the ABI: never renumbered. */
 #define VALUE(name, number) _Static_assert(name == (number), #name)
+VALUE(CC_BORDER_CONSTANT, 0);
+VALUE(CC_BORDER_REPLICATE, 1);
+VALUE(CC_BORDER_REFLECT, 2);
+VALUE(CC_BORDER_SYMMETRIC, 3);
+VALUE(CC_BORDER_PERIODIC, 4);
 VALUE(CC_OK, 0);
 VALUE(CC_ERROR_INVALID_ARGUMENT, 1);
 VALUE(CC_ERROR_OVERFLOW, 2);

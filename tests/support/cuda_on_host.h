@@ -12,6 +12,7 @@
 #define __global__
 #define __device__
 #define __grid_constant__
+#define __shared__ static
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 

@@ -11,6 +11,7 @@
 docs/python.md is the guide. The C library's headers say of every function what it copies, waits for and returns.
 """
 
+from ._arithmetic import where
 from ._convert import asjax, asnumba, asnumpy, ascupy, astorch
 from ._errors import (
     BusyError,
@@ -36,6 +37,7 @@ from ._errors import (
     UninitializedError,
     UnsupportedError,
 )
+from ._expressions import Expression, evaluate
 from ._image import Image, Layout
 from ._imports import from_array
 from ._itk import from_itk, from_sitk, to_itk, to_sitk
@@ -58,6 +60,7 @@ from ._observe import (
     trace,
 )
 from ._owners import collect
+from ._tiles import Tile, TileInput, TilePixels, rescale_tiles, tiles
 
 __all__ = [
     "BusyError",
@@ -66,6 +69,7 @@ __all__ = [
     "Counters",
     "DeviceError",
     "Error",
+    "Expression",
     "ForkedError",
     "Image",
     "InvalidArgumentError",
@@ -87,6 +91,9 @@ __all__ = [
     "SizeError",
     "SizeOverflowError",
     "StreamError",
+    "Tile",
+    "TileInput",
+    "TilePixels",
     "TraceEvent",
     "UninitializedError",
     "UnsupportedError",
@@ -100,15 +107,19 @@ __all__ = [
     "device_backend",
     "device_count",
     "device_memory",
+    "evaluate",
     "from_array",
     "from_itk",
     "from_sitk",
     "live_images",
+    "rescale_tiles",
     "reset_total_counters",
     "set_device_limit",
     "synchronize",
+    "tiles",
     "to_itk",
     "to_sitk",
     "total_counters",
     "trace",
+    "where",
 ]

@@ -13,9 +13,11 @@ import numpy as np
 from . import _dlpack, _observe, _picture
 from . import _structures as structures
 from ._access import DevicePixels, HostPixels, order_number
+from ._arithmetic import Arithmetic
 from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
+from ._reductions import Reductions
 from ._streams import protocol_stream, stream_handle
 
 #: for reading attributes: made when needed, used by one thread at a time
@@ -25,6 +27,7 @@ _TO_HOST = export_params(structures.PLACE_HOST)
 _TO_DEVICE = export_params(structures.DEVICE_CURRENT)
 
 _UNINITIALIZED = 1
+_PARAMS_BYTES = ctypes.sizeof(structures.ImageParams)
 _NAMED_DEVICES = ("cuda", "gpu")
 
 
@@ -111,7 +114,7 @@ class Layout(NamedTuple):
     f_contiguous: bool
 
 
-class Image:
+class Image(Arithmetic, Reductions):
     """Pixels on the CPU and the GPU at once, with spacing, origin, direction and the index of the first pixel.
 
     ``size``, ``index``, ``spacing``, ``origin`` and the columns of ``direction`` list axes as ITK does: i, the fastest,
@@ -219,6 +222,13 @@ class Image:
             for loan in self._old_loans:
                 loan.end()
             _release(handle)
+
+    def _let_go(self) -> None:
+        """Its pixels are somebody else's from now on; it becomes an image without any."""
+        self.end_loans()
+        empty = Image([0] * self.dimension, self.dtype_name, self.components)
+        self._handle, empty._handle = empty._handle, self._handle
+        self._take_over()
 
     # What it is
 
@@ -463,24 +473,30 @@ class Image:
 
     def copy(self) -> Image:
         """An independent image with the same pixels and geometry, made where the pixels are."""
-        geometry = self._geometry
-        other = Image(
-            self.size,
-            self.dtype_name,
-            self.components,
-            spacing=self.spacing,
-            origin=self.origin,
-            direction=self.direction,
-            index=geometry.index[: self.dimension],
-            initialize=False,
-            device="cpu" if self._on_host else None,
-        )
-        device = library.cc_image_get_device(self._handle)
-        if device >= 0:
-            check(library.cc_image_set_device(other._handle, device))
-        other._on_host = self._on_host
+        other = self._new_like(self._pixel_type, self.components, self.size)
         check(library.cc_image_rescale(self._handle, 1.0, 0.0, other._handle, 0))
         return other
+
+    def _new_like(self, pixel_type: int, components: int, size: Sequence[int]) -> Image:
+        """For the result of an operation: with undefined pixels, where this one is on devices and, if it has as many
+        axes, in space."""
+        dimension = len(size)
+        geometry = self._geometry if dimension == self.dimension else make_geometry(dimension)
+        params = structures.ImageParams(
+            _PARAMS_BYTES,
+            dimension,
+            pixel_type,
+            components,
+            library.cc_image_get_device(self._handle),
+            _UNINITIALIZED,
+            structures.Region(geometry.index, tuple(size)),
+            geometry.spacing,
+            geometry.origin,
+            geometry.direction,
+        )
+        handle = c_void_p()
+        check(library.cc_image_create(params, handle))
+        return Image._from_handle(handle, self._on_host)
 
     def discard(self, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None) -> None:
         """Says that what the pixels hold is not needed any more."""

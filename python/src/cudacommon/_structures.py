@@ -178,6 +178,84 @@ class ImportParams(Structure):
     ]
 
 
+class Operand(Structure):
+    _fields_ = [
+        ("value", c_double),
+        ("kind", c_int32),
+        ("number", c_int32),
+        ("component", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class Step(Structure):
+    _fields_ = [
+        ("kind", c_int32),
+        ("reserved", c_int32),
+        ("a", Operand),
+        ("b", Operand),
+    ]
+
+
+class TilePixels(Structure):
+    _fields_ = [
+        ("pixels", c_void_p),
+        ("strides_bytes", c_int64 * MAX_DIMENSION),
+        ("region", Region),
+    ]
+
+
+class Tile(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("place", c_int32),
+        ("stream", c_void_p),
+        ("number", c_int64),
+        ("count", c_int64),
+        ("output", TilePixels),
+        ("inputs", POINTER(TilePixels)),
+        ("input_count", c_int32),
+        ("reserved", c_int32),
+        ("library", c_void_p),
+    ]
+
+
+#: cc_tile_fn, cc_tiles_progress_fn and cc_tiles_region_fn
+TileFunction = ctypes.CFUNCTYPE(c_int32, POINTER(Tile), c_void_p)
+TilesProgressFunction = ctypes.CFUNCTYPE(c_int32, c_int64, c_int64, c_void_p)
+TilesRegionFunction = ctypes.CFUNCTYPE(c_int32, POINTER(Region), POINTER(Region), c_void_p)
+
+
+class TilesInput(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
+        ("image", c_void_p),
+        ("halo_before", c_int64 * MAX_DIMENSION),
+        ("halo_after", c_int64 * MAX_DIMENSION),
+        ("scale_numerator", c_int32 * MAX_DIMENSION),
+        ("scale_denominator", c_int32 * MAX_DIMENSION),
+        ("offset", c_int64 * MAX_DIMENSION),
+        ("region", TilesRegionFunction),
+        ("user_data", c_void_p),
+    ]
+
+
+class TilesParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("place", c_int32),
+        ("limit_bytes", c_size_t),
+        ("buffer_count", c_int32),
+        ("input_count", c_int32),
+        ("inputs", POINTER(TilesInput)),
+        ("output", c_void_p),
+        ("function", TileFunction),
+        ("progress", TilesProgressFunction),
+        ("user_data", c_void_p),
+    ]
+
+
 EXPORT_COMPONENT_AXIS = 1
 EXPORT_STREAM_KNOWN = 2
 

@@ -1,0 +1,79 @@
+/* The kernels that swap axes by squares, run on the CPU, against the host's own path: the same bytes. */
+#include "support/cuda_blocks_on_host.h"
+
+#include "kernels/rearrange.cu"
+#include "support/plain_rearrange.h"
+
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((int64_t)1 << 17)
+
+typedef struct call {
+    const void *kernel;
+    const cc__rearrange_plan *plan;
+} call;
+
+static void run_kernel(void *context)
+{
+    const call *now = context;
+    ((void (*)(const cc__rearrange_plan))now->kernel)(*now->plan);
+}
+
+static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
+                        void **arguments)
+{
+    call now = {kernel, arguments[0]};
+    (void)launcher;
+    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_gt(grid_blocks, 0);
+    cuda_blocks_run(grid_blocks, run_kernel, &now);
+    return CC_OK;
+}
+
+static const cc__launcher launcher = {launch, 1};
+
+START_TEST(squares_agree_with_the_host)
+{
+    unsigned char *from = aligned_alloc(64, BUFFER_BYTES);
+    unsigned char *to[2] = {aligned_alloc(64, BUFFER_BYTES), aligned_alloc(64, BUFFER_BYTES)};
+    uint32_t state = 3;
+    int32_t of_unit[17] = {0};
+    int32_t done = 0;
+    for (int32_t round = 0; round < 4000 && done < 60; round++) {
+        cc__rearrange work;
+        int64_t bytes = 0;
+        if (!random_rearrange(&state, RANDOM_SQUARES, from, to[0], BUFFER_BYTES, &work, &bytes))
+            continue;
+        cc__rearrange_normalize(&work);
+        if (cc__rearrange_choose(&work) != CC__REARRANGE_SQUARES || of_unit[work.unit_bytes] == 15)
+            continue;
+        memset(to[0], 0x5a, (size_t)bytes);
+        memset(to[1], 0x5a, (size_t)bytes);
+        for (int64_t row = 0; row < cc__rearrange_rows(&work); row++)
+            cc__rearrange_row(&work, row, 0, work.axes[0].size);
+        work.to = to[1] + (work.to - to[0]);
+        ck_assert_int_eq(cc__launch_rearrange(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(to[0], to[1], (size_t)bytes) == 0, "round %d", round);
+        of_unit[work.unit_bytes]++;
+        done++;
+    }
+    for (int32_t unit = 1; unit <= 16; unit *= 2)
+        ck_assert_msg(of_unit[unit] > 1, "%d of %d bytes", of_unit[unit], unit);
+    free(from);
+    free(to[0]);
+    free(to[1]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base_rearrange_squares");
+    TCase *tcase = tcase_create("base_rearrange_squares");
+    tcase_add_test(tcase, squares_agree_with_the_host);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
