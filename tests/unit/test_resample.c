@@ -208,6 +208,34 @@ START_TEST(cubic_lines_go_through_the_pixels)
 }
 END_TEST
 
+/* Beyond the outermost centres it is as before them, also where two pixels are all there are. */
+START_TEST(cubic_lines_mirror_at_their_ends)
+{
+    static const int64_t lengths[] = {2, 3, 9};
+    static const double values[] = {3, -8, 20, 5, -1, 7, 40, -6, 11};
+    cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, false);
+    for (int32_t n = 0; n < COUNT(lengths); n++) {
+        double found[4];
+        cc_image *input = fixture_image(CC_PIXEL_FLOAT64, 1, 1, lengths[n], 1, 1),
+                 *output = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 1, 1, 1);
+        put(input, values);
+        bring_to_device(input);
+        for (int32_t i = 0; i < 4; i++) {
+            const double last = (double)lengths[n] - 1, places[] = {-0.25, 0.25, last - 0.375, last + 0.375};
+            params.offset[0] = places[i];
+            fixture_ok(cc_image_resample(input, &params, output, STREAM));
+            double *numbers = numbers_of(output);
+            found[i] = numbers[0];
+            free(numbers);
+        }
+        ck_assert_double_le(fabs(found[0] - found[1]), 1e-12);
+        ck_assert_double_le(fabs(found[2] - found[3]), 1e-12);
+        cc_image_release(input);
+        cc_image_release(output);
+    }
+}
+END_TEST
+
 /* What has no weight does not matter: not NaN beside the pixel, not infinity at the edge. */
 START_TEST(values_that_are_not_finite)
 {
@@ -249,6 +277,26 @@ START_TEST(displacements_are_in_space)
     }
     params.outside = -1;
     bring_to_device(input);
+    fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
+    numbers_expect(output, expected);
+    cc_image_release(input);
+    cc_image_release(output);
+    cc_image_release(field);
+}
+END_TEST
+
+/* As long as what float32 cannot tell from its neighbour, for images that are float32. */
+START_TEST(float64_displacements_stay_so)
+{
+    static const double values[] = {1, 2, 3}, shifts[] = {0x1p24 + 1.25, 0x1p24 + 1.25}, expected[] = {1.25, 2.25};
+    cc_resample_params params = CC_RESAMPLE_PARAMS_INIT;
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 3, 1, 1),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 2, 1, 1),
+             *field = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 2, 1, 1);
+    put(input, values);
+    put(field, shifts);
+    bring_to_device(input);
+    params.offset[0] = -0x1p24 - 1;
     fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     numbers_expect(output, expected);
     cc_image_release(input);
@@ -400,6 +448,8 @@ int main(void)
     tcase_add_test(tcase, the_same_grid_changes_nothing);
     tcase_add_test(tcase, along_one_axis);
     tcase_add_test(tcase, cubic_lines_go_through_the_pixels);
+    tcase_add_test(tcase, cubic_lines_mirror_at_their_ends);
+    tcase_add_test(tcase, float64_displacements_stay_so);
     tcase_add_test(tcase, values_that_are_not_finite);
     tcase_add_test(tcase, displacements_are_in_space);
     tcase_add_test(tcase, series_and_views);
