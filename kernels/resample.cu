@@ -133,7 +133,7 @@ static __device__ inline bool find_nearest(const cc__resample *work, const doubl
                 if (work->field.data != NULL) {                                                                        \
                     double start[3];                                                                                   \
                     find_field_start(work, &w, start);                                                                 \
-                    cc__displaced_##SUFFIX(work, start, w.k, w.volume, position);                                      \
+                    cc__displaced_any_##SUFFIX(work, start, w.k, w.volume, position);                                  \
                 }                                                                                                      \
                 double value = work->outside;                                                                          \
                 if (work->interpolation != CC_INTERPOLATION_NEAREST) {                                                 \
@@ -162,6 +162,7 @@ CC__DEFINE_SAMPLE(of_uint8, float, float32, READ_UINT8)
 CC__DEFINE_SAMPLE(of_int16, float, float32, READ_INT16)
 CC__DEFINE_SAMPLE(of_uint16, float, float32, READ_UINT16)
 CC__DEFINE_SAMPLE(of_float32, float, float32, READ_FLOAT32)
+CC__DEFINE_POSITION(of_float32, float, float32)
 
 /* As cc__store_UINT8() and so on do it: at 1.5 * 2^23 the last bit of a float32 is worth 1. */
 static __device__ inline uint32_t round_into(float value, float least, float greatest)
@@ -387,6 +388,71 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
     DEFINE_LINEAR(FROM##_##TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)
 FOR_EACH_PAIR(DEFINE_PAIR)
 
+/* Linear, by a field, all of float32. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) warp_float32(const __grid_constant__ resample_plan plan)
+{
+    const cc__resample *work = &plan.work;
+    for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {
+        walk w;
+        if (!begin_walk(&plan, patch, 4, 4, &w))
+            continue;
+        for (; w.left > 0; step_walk(&plan, &w)) {
+            double position[3], start[3];
+            cc__near_float32 near[3];
+            find_position(work, &w, position);
+            find_field_start(work, &w, start);
+            cc__displaced_of_float32(work, start, w.k, w.volume, position);
+            CC__UNROLL
+            for (int32_t axis = 0; axis < 3; axis++)
+                near[axis] = cc__near_float32_of(position[axis], work->source_size[axis]);
+            if (near[0].is_inside && near[1].is_inside && near[2].is_inside) {
+                const float value = cc__sample_linear_of_float32(0, w.from, work->source.stride, near);
+                WRITE_FLOAT32(w.to, value);
+            } else {
+                KEEP_4(w.to);
+            }
+        }
+    }
+}
+
+/* The nearest pixel as it is, without a field. */
+#define DEFINE_NEAREST(BYTES, HOLDER)                                                                                  \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        nearest_##BYTES(const __grid_constant__ resample_plan plan)                                                    \
+    {                                                                                                                  \
+        const cc__resample *work = &plan.work;                                                                         \
+        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
+            walk w;                                                                                                    \
+            if (!begin_walk(&plan, patch, BYTES, BYTES, &w))                                                           \
+                continue;                                                                                              \
+            for (; w.left > 0; step_walk(&plan, &w)) {                                                                 \
+                const unsigned char *pixel = w.from;                                                                   \
+                double position[3];                                                                                    \
+                find_position(work, &w, position);                                                                     \
+                const bool inside = find_nearest(work, position, &pixel);                                              \
+                *(HOLDER *)w.to = inside ? *(const HOLDER *)pixel : (HOLDER)plan.outside;                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+DEFINE_NEAREST(1, uint8_t)
+DEFINE_NEAREST(2, uint16_t)
+DEFINE_NEAREST(4, uint32_t)
+DEFINE_NEAREST(8, uint64_t)
+
+static const void *nearest_kernel(cc_pixel_type type)
+{
+    switch (cc__bytes_of_real((int32_t)type)) {
+    case 1:
+        return (const void *)nearest_1;
+    case 2:
+        return (const void *)nearest_2;
+    case 4:
+        return (const void *)nearest_4;
+    }
+    return (const void *)nearest_8;
+}
+
 static const void *pair_kernel(const cc__resample *work, bool is_parallel)
 {
 #define CHOOSE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
@@ -410,8 +476,20 @@ static bool is_parallel(const cc__resample *work)
            row[1][2] == 0 && row[2][0] == 0 && row[2][1] == 0;
 }
 
+static bool is_float32_warp(const cc__resample *work)
+{
+    return work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && work->field.data != NULL &&
+           work->field_type == CC_PIXEL_FLOAT32 && work->source_type == CC_PIXEL_FLOAT32 &&
+           work->destination_type == CC_PIXEL_FLOAT32;
+}
+
 static const void *kernel_of(const cc__resample *work)
 {
+    if (work->interpolation == CC_INTERPOLATION_NEAREST && work->source_type == work->destination_type &&
+        work->field.data == NULL)
+        return nearest_kernel(work->source_type);
+    if (is_float32_warp(work))
+        return (const void *)warp_float32;
     if (has_pair_kernel(work))
         return pair_kernel(work, is_parallel(work));
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
