@@ -32,6 +32,9 @@ cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *laun
 cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done);
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
+cc_status cc__launch_smooth(const void *work, const cc__launcher *launcher); /* a cc__smooth */
+/* In src/backend, since the transforms are another library's; a cc__convolve. */
+cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher);
 
 /* For cc__kernel, each with the work of its header in base/. */
 cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);

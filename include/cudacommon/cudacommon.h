@@ -12,6 +12,8 @@
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/fft.h>
+#include <cudacommon/filter.h>
 #include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
@@ -25,8 +27,10 @@
 #include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
 #include <cudacommon/resample.h>
+#include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/texture.h>
 #include <cudacommon/tiles.h>
 #include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>
