@@ -3,6 +3,7 @@
  * refused. On the host, the emulated devices and a GPU alike.
  */
 #include "data/resample_reference.h"
+#include "memory/crew.h"
 #include "support/expect.h"
 #include "support/numbers.h"
 
@@ -355,6 +356,38 @@ START_TEST(series_and_views)
 }
 END_TEST
 
+/* Large enough for several threads on the host, which find what one finds. */
+START_TEST(large_images_are_shared_out)
+{
+    const int64_t i = 61, j = 90, k = 9, count = i * j * k;
+    double *values = malloc((size_t)count * sizeof *values), *found[2];
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
+             *vectors = fixture_image(CC_PIXEL_FLOAT32, 3, 3, i, j, k);
+    cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, true);
+    for (int64_t n = 0; n < count; n++)
+        values[n] = (double)(n * n % 1013);
+    put(input, values);
+    for (int32_t operation = 0; operation < 2; operation++) {
+        cc_image *result = operation == 0 ? output : vectors;
+        for (int32_t n = 0; n < 2; n++) {
+            cc__crew_cores = n == 0 ? 1 : 5;
+            fixture_ok(operation == 0 ? cc_image_resample(input, &params, output, STREAM)
+                                      : cc_image_gradient(input, CC_DIFFERENCE_FORWARD, 0, vectors, STREAM));
+            found[n] = numbers_of(result);
+        }
+        ck_assert_mem_eq(found[0], found[1], (size_t)numbers_count(result) * sizeof(double));
+        free(found[0]);
+        free(found[1]);
+    }
+    cc__crew_cores = 0;
+    free(values);
+    cc_image_release(input);
+    cc_image_release(output);
+    cc_image_release(vectors);
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     cc_image *image = fixture_image(CC_PIXEL_FLOAT32, 1, 2, 4, 3, 1),
@@ -453,6 +486,7 @@ int main(void)
     tcase_add_test(tcase, values_that_are_not_finite);
     tcase_add_test(tcase, displacements_are_in_space);
     tcase_add_test(tcase, series_and_views);
+    tcase_add_test(tcase, large_images_are_shared_out);
     tcase_add_test(tcase, what_is_refused);
     tcase_add_test(tcase, shorter_params);
     suite_add_tcase(suite, tcase);
