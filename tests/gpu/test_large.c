@@ -157,6 +157,40 @@ START_TEST(every_pixel_is_smoothed)
             expect_pixel(images[i], bright_at + 3 * SIZE, 100);
             expect_pixel(images[i], bright_at + 3 * SIZE * SIZE, 100);
             expect_pixel(images[i], TWO_31 / 2, 100);
+/* One pixel that is another, where the numbers of pixels and bytes leave 31 and 32 bits, in other grids and among its
+ * neighbours. */
+START_TEST(grids_and_neighbours)
+{
+    const int64_t slice = SIZE * SIZE;
+    const int64_t marked[] = {TWO_31, TWO_31 - 5 * SIZE - 7, PIXELS - slice - SIZE - 2, slice + SIZE + 1};
+    const unsigned char all = 3, mark = 20;
+    cc_resample_params params = CC_RESAMPLE_PARAMS_INIT;
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_INT16);
+    cc_image *const images[] = {bytes, words};
+    fixture_ok(cc_image_fill(bytes, NULL, &all, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        for (int32_t i = 0; i < 4; ++i) {
+            const cc_region pixel = pixel_at(marked[i]);
+            fixture_ok(cc_image_fill(bytes, &pixel, &mark, CC_STREAM_DEFAULT));
+        }
+        fixture_ok(cc_image_laplacian(bytes, 0, words, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < 4; ++i) {
+            expect_pixel(words, marked[i], (uint16_t)(6 * 3 - 6 * 20));
+            expect_pixel(words, marked[i] + 1, 17);
+            expect_pixel(words, marked[i] - SIZE, 17);
+            expect_pixel(words, marked[i] + slice, 17);
+        }
+        expect_pixel(words, TWO_31 + 5, 0);
+        params.outside = 9;
+        params.offset[2] = 1;
+        for (int32_t interpolation = 0; interpolation < 2; ++interpolation) {
+            params.interpolation = interpolation;
+            fixture_ok(cc_image_resample(bytes, &params, words, CC_STREAM_DEFAULT));
+            for (int32_t i = 0; i < 4; ++i) {
+                expect_pixel(words, marked[i] - slice, 20);
+                expect_pixel(words, marked[i], 3);
+            }
+            expect_pixel(words, PIXELS - 1, 9);
         }
     }
     cc_image_release(bytes);
@@ -173,6 +207,7 @@ int main(void)
     tcase_add_test(tcase, every_pixel_is_reached);
     tcase_add_test(tcase, every_pixel_of_a_crop_is_reached);
     tcase_add_test(tcase, every_pixel_is_smoothed);
+    tcase_add_test(tcase, grids_and_neighbours);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);
 }
