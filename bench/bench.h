@@ -105,6 +105,7 @@ void library_operations(bench *b);
 void library_regions(bench *b);
 void library_geometry(bench *b);
 void library_filters(bench *b);
+void library_textures(bench *b);
 void library_tiles(bench *b);
 void library_devices(bench *b);
 void naive_strategy(bench *b);

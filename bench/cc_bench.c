@@ -33,6 +33,7 @@ static const bench_group groups[] = {
     {"library.regions", "crop, pad, flip, permute and frames on the device", "limits.hbm", library_regions},
     {"library.geometry", "resampling and derivatives on the device", "limits.hbm", library_geometry},
     {"library.filters", "Gaussian smoothing, and a ramp for every row", "limits.hbm", library_filters},
+    {"library.textures", "textures: filling them, finding them again", "limits.hbm", library_textures},
     {"library.tiles", "a volume of ten times the device memory it may have, through a point operation", "limits.link",
      library_tiles},
     {"library.devices", "one image brought from one GPU to another", "limits.peer", library_devices},

@@ -13,6 +13,7 @@
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
 #include <cudacommon/fft.h>
+#include <cudacommon/filter.h>
 #include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
@@ -29,6 +30,7 @@
 #include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/texture.h>
 #include <cudacommon/tiles.h>
 #include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>
