@@ -45,6 +45,7 @@ STRUCTS = {
     "cc_import_params": structures.ImportParams,
     "cc_convolve_params": structures.ConvolveParams,
     "cc_gaussian_params": structures.GaussianParams,
+    "cc_filter": structures.Filter,
     "cc_operand": structures.Operand,
     "cc_resample_params": structures.ResampleParams,
     "cc_pad_params": structures.PadParams,
