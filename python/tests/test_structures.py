@@ -14,6 +14,17 @@ import pytest
 
 from cudacommon import (
     _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _smoothing, _textures,
+    _errors,
+    _expressions,
+    _filters,
+    _lending,
+    _library,
+    _observe,
+    _pixel,
+    _reductions,
+    _regions,
+    _smoothing,
+    _textures,
     _tiles,
 )
 from cudacommon import _structures as structures
@@ -35,6 +46,7 @@ STRUCTS = {
     "cc_import_params": structures.ImportParams,
     "cc_convolve_params": structures.ConvolveParams,
     "cc_gaussian_params": structures.GaussianParams,
+    "cc_filter": structures.Filter,
     "cc_operand": structures.Operand,
     "cc_resample_params": structures.ResampleParams,
     "cc_pad_params": structures.PadParams,

@@ -106,6 +106,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "cc_image_warp": (_Status, [_handle, _handle, POINTER(structures.ResampleParams), _handle, c_void_p]),
     "cc_image_smooth_gaussian": (_Status, [_handle, POINTER(structures.GaussianParams), _handle, c_void_p]),
     "cc_image_convolve_axis": (_Status, [_handle, _handle, POINTER(structures.ConvolveParams), _handle, c_void_p]),
+    "cc_filter_run": (_Status, [c_void_p]),
     "cc_image_get_place_state": (_Status, [_handle, c_int32, POINTER(structures.PlaceState)]),
     "cc_image_get_valid_regions": (_Status, [_handle, c_int32, c_int32, _region, POINTER(c_int32)]),
     "cc_image_get_counters": (_Status, [_handle, POINTER(structures.Counters)]),

@@ -15,7 +15,7 @@ from ._image import Image, _integers, place_number
 from ._lending import NOWHERE
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, storage_dtype_of
-from ._streams import protocol_stream
+from ._streams import protocol_stream, stream_handle
 
 MAX_INPUTS = 8
 OUTPUT = -1
@@ -313,3 +313,34 @@ def rescale_tiles(
     callbacks = _Callbacks(progress, output, ())
     params = _params(callbacks, place, limit, buffers)
     callbacks.check(library.cc_tiles_rescale(image._handle, scale, shift, output._handle, pointer(params)))
+
+
+def run_filter(
+    output: Image,
+    inputs: Sequence[Image] = (),
+    *,
+    on_device: Callable[[Tile], Any] | None = None,
+    on_host: Callable[[Tile], Any] | None = None,
+    place: int | str | None = None,
+    stream: Any = None,
+) -> None:
+    """Makes one image from others by a function for the GPU, one for the host, or both, called once with all of it.
+
+    The functions are as for :func:`tiles`, and see each image as the only tile there is; the output may be an input. At
+    ``place``; else on the output's device, when there are a device and a function for it, and on the host otherwise. On a
+    device the function queues its work in ``tile.stream``, which is ``stream``, and nobody waits.
+    """
+    if len(inputs) > MAX_INPUTS:
+        raise ValueError(f"there are {len(inputs)} inputs, expected at most {MAX_INPUTS}")
+    callbacks = _Callbacks(None, output, [TileInput(each) for each in inputs])
+    made = structures.Filter(ctypes.sizeof(structures.Filter), len(inputs))
+    handles = (c_void_p * len(inputs))(*(each._handle for each in inputs))
+    made.inputs = handles
+    made.output = output._handle
+    if on_device is not None:
+        made.on_device = callbacks.function(on_device)
+    if on_host is not None:
+        made.on_host = callbacks.function(on_host)
+    made.place = structures.DEVICE_CURRENT if place is None else place_number(place)
+    made.stream = stream_handle(stream)
+    callbacks.check(library.cc_filter_run(byref(made)))
