@@ -2,8 +2,10 @@
 #ifndef CC_KERNELS_LAUNCH_H
 #define CC_KERNELS_LAUNCH_H
 
+#include "base/derivative.h"
 #include "base/evaluate.h"
 #include "base/reduce.h"
+#include "base/resample.h"
 #include "base/work.h"
 
 #include <cudacommon/status.h>
@@ -30,10 +32,18 @@ cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *laun
 cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done);
 cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher);
 cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher);
+cc_status cc__launch_smooth(const void *work, const cc__launcher *launcher); /* a cc__smooth */
+/* In src/backend, since the transforms are another library's; a cc__convolve. */
+cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher);
 
 /* For cc__kernel, each with the work of its header in base/. */
 cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
+/* For cc__kernel: the work is a cc__derivative or cc__resample. */
+cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
+cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
+/* A part of the above. */
+cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher);
 
 /*
  * Copies many boxes, whose memory on both sides the GPU reaches by its address, in as few launches as they fit in: most

@@ -7,10 +7,13 @@
 #include <cudacommon/border.h>
 #include <cudacommon/budget.h>
 #include <cudacommon/cudacommon_config.h>
+#include <cudacommon/derivatives.h>
 #include <cudacommon/descriptor.h>
 #include <cudacommon/device.h>
 #include <cudacommon/dlpack.h>
 #include <cudacommon/expression.h>
+#include <cudacommon/fft.h>
+#include <cudacommon/filter.h>
 #include <cudacommon/frames.h>
 #include <cudacommon/geometry.h>
 #include <cudacommon/image.h>
@@ -23,8 +26,11 @@
 #include <cudacommon/region.h>
 #include <cudacommon/regions.h>
 #include <cudacommon/release_queue.h>
+#include <cudacommon/resample.h>
+#include <cudacommon/smoothing.h>
 #include <cudacommon/state.h>
 #include <cudacommon/status.h>
+#include <cudacommon/texture.h>
 #include <cudacommon/tiles.h>
 #include <cudacommon/trace.h>
 #include <cudacommon/wrap.h>

@@ -22,11 +22,12 @@ typedef struct cc_place_state {
     uint64_t locked_bytes;   /* on the host: of memory_bytes, page-locked by the library; the rest is pageable */
     int32_t loan_count;      /* loans at the place (loan.h), over all images that share the pixels */
     int32_t reserved;
+    uint64_t texture_bytes; /* on a device: memory that textures (texture.h) of the pixels hold beside memory_bytes */
 } cc_place_state;
 
 #define CC_PLACE_STATE_INIT                                                                                            \
     {                                                                                                                  \
-        sizeof(cc_place_state), 0, 0, 0, 0, 0, 0, 0                                                                    \
+        sizeof(cc_place_state), 0, 0, 0, 0, 0, 0, 0, 0                                                                 \
     }
 
 /**
@@ -81,12 +82,13 @@ typedef struct cc_counters {
     cc_path_counters device_to_host_paths[CC_PATH_CAPACITY];
     uint64_t evictions;            /* times that the pixels were taken from a place, and its memory freed */
     uint64_t transfer_nanoseconds; /* that threads spent in moving pixels; work of devices goes on after it */
+    uint64_t texture_updates;      /* times that pixels were copied into a texture, because it had none or older ones */
 } cc_counters;
 
 #define CC_COUNTERS_INIT                                                                                               \
     {                                                                                                                  \
         sizeof(cc_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}},     \
-            {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, 0, 0                                                     \
+            {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, 0, 0, 0                                                  \
     }
 
 /**
@@ -148,7 +150,7 @@ typedef struct cc_live_image {
     uint64_t size_bytes;   /* of its pixels, wherever they are */
     uint64_t pixels_id;    /* the same for images that share pixels, and for no others in this process */
     uint64_t host_bytes;   /* memory held on the host for all pixels that are shared, wrapped memory included */
-    uint64_t device_bytes; /* the same on all devices together */
+    uint64_t device_bytes; /* the same on all devices together, textures too */
     char label[CC_LABEL_BYTES];
 } cc_live_image;
 

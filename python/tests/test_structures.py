@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _tiles
+from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _textures, _tiles
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -36,6 +36,8 @@ STRUCTS = {
     "cc_tile": structures.Tile,
     "cc_tiles_input": structures.TilesInput,
     "cc_tiles_params": structures.TilesParams,
+    "cc_texture_params": structures.TextureParams,
+    "cc_texture": structures.Texture,
 }
 #: where Python's word is another one
 RENAMED = {"from_place": "from", "to_place": "to"}
@@ -50,6 +52,19 @@ NUMBERS = {
     "CC_ORDER_K": structures.ORDER_K,
     "CC_MAX_DIMENSION": structures.MAX_DIMENSION,
     "CC_DESCRIBE_COMPONENT_AXIS": structures.EXPORT_COMPONENT_AXIS,
+    "CC_TEXTURE_VOLUME": _textures.SHAPES["volume"],
+    "CC_TEXTURE_LAYERS": _textures.SHAPES["layers"],
+    "CC_TEXTURE_PLANE": _textures.SHAPES["plane"],
+    "CC_TEXTURE_BORDER": _textures.ADDRESSES["border"],
+    "CC_TEXTURE_CLAMP": _textures.ADDRESSES["clamp"],
+    "CC_TEXTURE_WRAP": _textures.ADDRESSES["wrap"],
+    "CC_TEXTURE_MIRROR": _textures.ADDRESSES["mirror"],
+    "CC_TEXTURE_POINT": _textures.POINT,
+    "CC_TEXTURE_LINEAR": _textures.LINEAR,
+    "CC_TEXTURE_ELEMENT": _textures.ELEMENT,
+    "CC_TEXTURE_NORMALIZED": _textures.NORMALIZED,
+    "CC_TEXTURE_PER_COMPONENT": _textures.PER_COMPONENT,
+    "CC_TEXTURE_NORMALIZED_COORDINATES": _textures.NORMALIZED_COORDINATES,
     "CC_EXPORT_STREAM_KNOWN": structures.EXPORT_STREAM_KNOWN,
     "CC_IMPORT_STRIDED": structures.IMPORT_STRIDED,
     "CC_IMPORT_REUSED": structures.IMPORT_REUSED,

@@ -5,6 +5,7 @@
 #include "base/evaluate.h"
 #include "base/kernel.h"
 #include "base/reduce.h"
+#include "base/texture.h"
 #include "base/work.h"
 
 #include <cudacommon/device.h>
@@ -16,8 +17,12 @@
 /* The most devices a backend may have: a set of places fits in 64 bits with room for two more sources. */
 #define CC__MAX_DEVICES 61
 
+/* What pixels may pass through on their way into a texture. */
+#define CC__TEXTURE_PASSAGE_BYTES ((size_t)64 << 20)
+
 typedef struct cc__backend cc__backend;
-typedef struct cc__event cc__event; /* the backend's own; belongs to one device */
+typedef struct cc__event cc__event;     /* the backend's own; belongs to one device */
+typedef struct cc__texture cc__texture; /* the same */
 
 /*
  * Every operation that can fail returns CC_OK, CC_ERROR_DEVICE, or the narrower status named beside it, with the
@@ -89,11 +94,29 @@ struct cc__backend {
     cc_status (*run_kernel)(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
                             const void *work);
 
+    /* Calls a function with the device current on the calling thread, and passes its status on. */
+    cc_status (*call)(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);
+
     /*
      * Many boxes in one go, by a kernel of `device` that reads and writes both sides itself: for narrow rows, which
      * copy engines are slow at. Each side is memory of `device`, or host memory that host_register took in one piece.
      */
     cc_status (*copy_boxes)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works, int32_t count);
+
+    /*
+     * Arrays that kernels read through texture units. create: with anything in them; OUT_OF_DEVICE_MEMORY, UNSUPPORTED.
+     * update: fills them, in `stream`, from pixels of `device`: source is the first of them, with the strides;
+     * OUT_OF_DEVICE_MEMORY when CC__TEXTURE_PASSAGE_BYTES cannot be had meanwhile. objects: for one way of reading,
+     * form.object_count of them, which live as long as the texture; one call at a time for each texture. destroy:
+     * nothing uses it any more.
+     */
+    cc_status (*texture_create)(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                cc__texture **out_texture);
+    cc_status (*texture_update)(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                const cc__span *source);
+    cc_status (*texture_objects)(cc__backend *self, int32_t device, cc__texture *texture, const cc__sampling *sampling,
+                                 uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS]);
+    void (*texture_destroy)(cc__backend *self, int32_t device, cc__texture *texture);
 
     /*
      * A number that the stream shares with no other of the process, also after it is destroyed; 0 when there is none,

@@ -55,7 +55,11 @@
     X(cuEventRecord)                                                                                                   \
     X(cuEventQuery)                                                                                                    \
     X(cuEventSynchronize)                                                                                              \
-    X(cuLaunchKernel)
+    X(cuLaunchKernel)                                                                                                  \
+    X(cuArray3DCreate)                                                                                                 \
+    X(cuArrayDestroy)                                                                                                  \
+    X(cuTexObjectCreate)                                                                                               \
+    X(cuTexObjectDestroy)
 
 /*
  * cuda.h maps a plain name to the revision that its declaration belongs to (cuMemAlloc to cuMemAlloc_v2). Member names

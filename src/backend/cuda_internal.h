@@ -51,6 +51,17 @@ cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream
 cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
                               const void *work);
 
+cc_status cc__cuda_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);
+
+/* cuda_texture.c */
+cc_status cc__cuda_texture_create(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                  cc__texture **out_texture);
+cc_status cc__cuda_texture_update(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                  const cc__span *source);
+cc_status cc__cuda_texture_objects(cc__backend *self, int32_t device, cc__texture *texture,
+                                   const cc__sampling *sampling, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS]);
+void cc__cuda_texture_destroy(cc__backend *self, int32_t device, cc__texture *texture);
+
 /* Starts kernels in a stream of the device that is entered. */
 typedef struct cc__cuda_launcher {
     cc__launcher base; /* first, so that either pointer is the other */

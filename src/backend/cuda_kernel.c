@@ -207,3 +207,15 @@ cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream strea
     cc__cuda_leave(&guard);
     return status;
 }
+
+cc_status cc__cuda_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context)
+{
+    cc__cuda_guard guard;
+    /* As for work in the default stream: the capture mode is the caller's, and the function is too. */
+    cc_status status = cc__cuda_enter_stream(self, device, CC_STREAM_DEFAULT, &guard);
+    if (status != CC_OK)
+        return status;
+    status = function(context);
+    cc__cuda_leave(&guard);
+    return status;
+}

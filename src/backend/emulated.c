@@ -256,6 +256,16 @@ static cc_status emulated_check_usable(cc__backend *self)
     return CC_OK;
 }
 
+static cc_status emulated_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context)
+{
+    const int32_t before = current_device;
+    (void)self;
+    current_device = device;
+    const cc_status status = function(context);
+    current_device = before;
+    return status;
+}
+
 static void emulated_range_pop(cc__backend *self)
 {
     (void)self;
@@ -288,7 +298,12 @@ static const cc__backend table = {.name = "emulated",
                                   .reduce = cc__emulated_reduce,
                                   .histogram = cc__emulated_histogram,
                                   .run_kernel = cc__emulated_run_kernel,
+                                  .call = emulated_call,
                                   .copy_boxes = cc__emulated_copy_boxes,
+                                  .texture_create = cc__emulated_texture_create,
+                                  .texture_update = cc__emulated_texture_update,
+                                  .texture_objects = cc__emulated_texture_objects,
+                                  .texture_destroy = cc__emulated_texture_destroy,
                                   .stream_id = emulated_stream_id,
                                   .memory_info = cc__emulated_memory_info,
                                   .trim = cc__emulated_trim,
@@ -304,6 +319,8 @@ static void destroy(cc__emulated *emulated)
         cc__emulated_release_mark(event->latest);
         free(event);
     }
+    while (emulated->textures)
+        cc__emulated_texture_destroy(&emulated->table, 0, emulated->textures);
     while (emulated->blocks)
         cc__emulated_remove_block(emulated, emulated->blocks);
     pthread_cond_destroy(&emulated->function_ended);

@@ -22,6 +22,12 @@ typedef void (*cc__emulated_function)(void *argument);
 cc_status cc__emulated_launch(cc__backend *backend, int32_t device, cc_stream stream, cc__emulated_function function,
                               void *argument);
 
+/*
+ * What a texture unit gives for an object, in a kernel of the emulated device (cc__kernel.on_host): as many values as
+ * the object has channels, integers as float. False when there is no such object, or none any more.
+ */
+bool cc__emulated_fetch(cc__backend *backend, uint64_t object, const float at[3], float out_values[4]);
+
 /* What cudaSetDevice and stream capture would do. */
 void cc__emulated_set_current_device(cc__backend *backend, int32_t device); /* of the calling thread */
 void cc__emulated_set_capturing(cc__backend *backend, int32_t device, cc_stream stream, bool capturing);

@@ -117,6 +117,8 @@ typedef struct cc__emulated {
     cc__stream *streams;
     cc__event *events;
     cc__block *blocks; /* oldest first */
+    cc__texture *textures;
+    uint64_t next_object; /* of textures; never used again */
     uint64_t next_stream;
     uint64_t next_block;
     uint64_t random; /* 0: nothing runs before it must */
@@ -206,6 +208,13 @@ cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stre
 cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
 cc_status cc__emulated_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
 cc_status cc__emulated_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
+cc_status cc__emulated_texture_create(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                      cc__texture **out_texture);
+cc_status cc__emulated_texture_update(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                      const cc__span *source);
+cc_status cc__emulated_texture_objects(cc__backend *self, int32_t device, cc__texture *texture,
+                                       const cc__sampling *sampling, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS]);
+void cc__emulated_texture_destroy(cc__backend *self, int32_t device, cc__texture *texture);
 cc_status cc__emulated_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
                                   const void *work);
 

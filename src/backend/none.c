@@ -163,11 +163,43 @@ static cc_status none_run_kernel(cc__backend *self, int32_t device, cc_stream st
     return no_device(kernel->name);
 }
 
+static cc_status none_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context)
+{
+    (void)self, (void)device, (void)function, (void)context;
+    return no_device("call");
+}
+
 static cc_status none_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                  int32_t count)
 {
     (void)self, (void)device, (void)stream, (void)works, (void)count;
     return no_device("copy_boxes");
+}
+
+static cc_status none_texture_create(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                     cc__texture **out_texture)
+{
+    (void)self, (void)device, (void)form, (void)out_texture;
+    return no_device("texture_create");
+}
+
+static cc_status none_texture_update(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                     const cc__span *source)
+{
+    (void)self, (void)device, (void)stream, (void)texture, (void)source;
+    return no_device("texture_update");
+}
+
+static cc_status none_texture_objects(cc__backend *self, int32_t device, cc__texture *texture,
+                                      const cc__sampling *sampling, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS])
+{
+    (void)self, (void)device, (void)texture, (void)sampling, (void)out_objects;
+    return no_device("texture_objects");
+}
+
+static void none_texture_destroy(cc__backend *self, int32_t device, cc__texture *texture)
+{
+    (void)self, (void)device, (void)texture;
 }
 
 static uint64_t none_stream_id(cc__backend *self, int32_t device, cc_stream stream)
@@ -235,7 +267,12 @@ cc__backend *cc__backend_none(void)
                                .reduce = none_reduce,
                                .histogram = none_histogram,
                                .run_kernel = none_run_kernel,
+                               .call = none_call,
                                .copy_boxes = none_copy_boxes,
+                               .texture_create = none_texture_create,
+                               .texture_update = none_texture_update,
+                               .texture_objects = none_texture_objects,
+                               .texture_destroy = none_texture_destroy,
                                .stream_id = none_stream_id,
                                .memory_info = none_memory_info,
                                .trim = none_trim,

@@ -5,6 +5,7 @@
 #include "data_manager/internal.h"
 #include "data_manager/lent.h"
 #include "data_manager/report.h"
+#include "data_manager/textures.h"
 #include "memory/transfer_streams.h"
 #include "trace/trace.h"
 
@@ -176,6 +177,7 @@ void cc__data_manager_let_go(cc__backend *backend, cc_place place, cc__site *sit
         (void)wait_for_all(&site->timeline);
         stream = NULL;
     }
+    (void)cc__textures_free(site->textures, false);
     if (place == CC_PLACE_HOST)
         cc__host_memory_free(&site->memory, is_settled);
     else
@@ -198,6 +200,7 @@ void cc__data_manager_destroy(cc__data_manager *manager)
     cc__report_free(manager, CC_PLACE_HOST, &manager->host.memory, "", "no image uses the pixels any more");
     cc__data_manager_let_go(manager->backend, CC_PLACE_HOST, &manager->host);
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device) {
+        cc__textures_report_free(manager, device);
         cc__report_free(manager, device, &manager->devices[device].memory, "", "no image uses the pixels any more");
         cc__data_manager_let_go(manager->backend, device, &manager->devices[device]);
     }
@@ -276,6 +279,7 @@ cc_place_state cc__data_manager_place_state(cc__data_manager *manager, cc_place 
     if (site != NULL) {
         state.memory_bytes = site->memory.size_bytes;
         state.locked_bytes = cc__place_memory_locked_bytes(&site->memory);
+        state.texture_bytes = cc__textures_bytes(manager, place);
     }
     for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next)
         state.loan_count += !lent->has_ended && lent->place == place;

@@ -7,6 +7,7 @@
 
 #include "base/box.h"
 #include "base/layout.h"
+#include "base/texture.h"
 #include "base/work.h"
 
 #include <cudacommon/access.h>
@@ -18,6 +19,7 @@
 
 typedef struct cc__data_manager cc__data_manager;
 typedef struct cc__mapping cc__mapping;
+typedef struct cc__texture_use cc__texture_use;
 typedef struct cc__allocator cc__allocator;
 
 /* Zeros, or undefined pixels. No pixel memory yet. OUT_OF_HOST_MEMORY. */
@@ -83,6 +85,19 @@ cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_reque
                                bool *out_is_gone);
 cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function, const cc__owner *owner, bool on_host,
                                  void *pixels, cc_stream stream, bool *out_is_gone);
+/*
+ * The same for a texture of the box, on a device, for reading. The form has the box's size. unmap: INVALID_ARGUMENT for
+ * a use that is none of the owner's; else it is gone when that has succeeded.
+ */
+cc_status cc__data_manager_map_texture(cc__data_manager *manager, const cc__access_request *request,
+                                       const cc__texture_form *form, const cc__sampling *sampling,
+                                       cc__texture_use **out_use, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS],
+                                       bool *out_is_gone);
+cc_status cc__data_manager_unmap_texture(cc__data_manager *manager, const char *function, const cc__owner *owner,
+                                         const cc__texture_use *use, cc_stream stream, bool *out_is_gone);
+/* Frees textures that nobody has any more, as far as nothing reads them; `waits` for that on the host. Returns whether
+ * any went. */
+bool cc__data_managers_free_textures(bool waits);
 /* Takes one reference away. Returns what is_gone says. */
 bool cc__data_manager_disown(cc__data_manager *manager, cc__owner *owner);
 /* How many mappings the owner has. */
@@ -103,6 +118,12 @@ cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *map
 typedef cc_status (*cc__work_fn)(void *context);
 cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
                                   void *context);
+/*
+ * In the place of commit, for work that somebody else has done or queued, with this status, which is passed on. When
+ * that, or noting it, has failed, the pixels' copy at the place is forgotten as far as there are others.
+ */
+cc_status cc__data_manager_settle(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  cc_status work_status);
 void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const cc__mapping *worker);
 
 /* Makes every pixel the same value, by noting it. BUSY while anything is mapped. out_noted: false, and nothing is

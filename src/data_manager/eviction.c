@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/lent.h"
 #include "data_manager/report.h"
+#include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 #include "memory/budget.h"
 #include "memory/transfer_streams.h"
@@ -21,6 +22,7 @@ cc__site cc__eviction_take_out(cc__data_manager *manager, cc_place place)
 {
     cc__site *site = cc__data_manager_site(manager, place);
     cc__residents_remove(&site->resident);
+    cc__textures_report_free(manager, place);
     const cc__site gone = *site;
     memset(site, 0, sizeof *site);
     return gone;
@@ -87,6 +89,7 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
     const cc_place target = place == CC_PLACE_HOST && fallback_device >= 0 ? fallback_device : CC_PLACE_HOST;
     cc__backend *backend = NULL;
     cc__site *site = NULL;
+    cc__textured *unused = NULL;
     cc__site gone = {0};
     cc_status status = CC_OK;
     bool moved = true;
@@ -102,6 +105,8 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
         }
         cc__loans_forget_ended(manager, NULL);
         site = cc__data_manager_site(manager, place);
+        if (site != NULL && site->memory.is_wrapped && unused == NULL)
+            unused = cc__textures_take_unused(manager, function, place);
         if (site == NULL || site->memory.pixels == NULL || site->memory.is_wrapped)
             goto unlock;
         if (is_lent(manager, place)) {
@@ -125,6 +130,7 @@ unlock:
     backend = manager->backend;
     cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, place, &gone);
+    (void)cc__textures_free(unused, false);
     return status;
 }
 
@@ -141,6 +147,7 @@ static bool is_only_place_of_some(const cc__data_manager *manager, cc_place plac
 static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_copy)
 {
     cc__backend *backend = NULL;
+    cc__textured *unused = NULL;
     cc__site gone = {0};
     size_t freed_bytes = 0;
     bool is_dirty = false;
@@ -148,13 +155,17 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
     cc_status status = CC_OK;
 
     cc__lock_take(&manager->lock);
+    /* What can be made again from pixels that are here goes before these, and also while somebody uses them. */
+    unused = cc__textures_take_unused(manager, "eviction", device);
+    if (unused != NULL)
+        goto unlock;
     do {
         if (is_mapped(manager, device) || (cc__loans_owe(manager, device) && cc__loans_pay(manager, device) != CC_OK))
             goto unlock;
         cc__loans_forget_ended(manager, NULL);
         const cc__site *site = cc__data_manager_site(manager, device);
-        if (site->memory.pixels == NULL || manager->claim_count > 0 || manager->is_moving_out ||
-            is_in_use(manager, device))
+        if (site->memory.pixels == NULL || site->memory.is_wrapped || manager->claim_count > 0 ||
+            manager->is_moving_out || is_in_use(manager, device))
             goto unlock;
         is_dirty = is_only_place_of_some(manager, device);
         if (is_dirty && !may_copy) {
@@ -175,7 +186,7 @@ unlock:
     backend = manager->backend;
     cc__lock_let_go(&manager->lock);
     cc__data_manager_let_go(backend, device, &gone);
-    return freed_bytes;
+    return freed_bytes + cc__textures_free(unused, true);
 }
 
 /* Whether there may be more room than before. */
@@ -202,16 +213,17 @@ static bool make_room(int32_t device, size_t needed_bytes)
 /* Others may take what was freed; that many times in a row it is given up. */
 #define MOST_ATTEMPTS 100
 
-cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream stream, const cc__layout *layout,
-                                cc__allocator *allocator, cc__place_memory *out_memory)
+cc_status cc__eviction_make(cc__backend *backend, int32_t device, size_t size_bytes,
+                            cc_status (*allocate)(void *context), void *context)
 {
-    const size_t size_bytes = (size_t)layout->extent_bytes;
     cc_status status = CC_OK;
     cc__data_managers_free_leftovers();
     for (int32_t attempt = 0; attempt < MOST_ATTEMPTS; ++attempt) {
-        status = cc__device_memory_allocate(backend, device, stream, layout, allocator, out_memory);
+        status = allocate(context);
         if (status != CC_ERROR_OUT_OF_DEVICE_MEMORY || !cc__budget_could_hold(backend, device, size_bytes))
             return status;
+        if (cc__data_managers_free_textures(true))
+            continue;
         /* Within the limit it is the device that is full; then the image's own size is the best guess. */
         const size_t excess_bytes = cc__budget_excess(device, size_bytes);
         if (!make_room(device, excess_bytes > 0 ? excess_bytes : size_bytes))
@@ -221,6 +233,28 @@ cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream 
             cc__transfer_streams_synchronize(backend, device);
     }
     return status;
+}
+
+typedef struct pixel_memory {
+    cc__backend *backend;
+    int32_t device;
+    cc_stream stream;
+    const cc__layout *layout;
+    cc__allocator *allocator;
+    cc__place_memory *memory;
+} pixel_memory;
+
+static cc_status allocate_pixels(void *context)
+{
+    const pixel_memory *of = context;
+    return cc__device_memory_allocate(of->backend, of->device, of->stream, of->layout, of->allocator, of->memory);
+}
+
+cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream stream, const cc__layout *layout,
+                                cc__allocator *allocator, cc__place_memory *out_memory)
+{
+    pixel_memory of = {backend, device, stream, layout, allocator, out_memory};
+    return cc__eviction_make(backend, device, (size_t)layout->extent_bytes, allocate_pixels, &of);
 }
 
 void cc__data_managers_keep_limit(int32_t device)

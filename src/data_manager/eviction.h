@@ -32,4 +32,11 @@ cc__site cc__eviction_take_out(cc__data_manager *manager, cc_place place);
 cc_status cc__eviction_allocate(cc__backend *backend, int32_t device, cc_stream stream, const cc__layout *layout,
                                 cc__allocator *allocator, cc__place_memory *out_memory);
 
+/*
+ * The same for whatever `allocate` takes from the budget and the device. It is called until it returns something else
+ * than OUT_OF_DEVICE_MEMORY, or no room can be made.
+ */
+cc_status cc__eviction_make(cc__backend *backend, int32_t device, size_t size_bytes,
+                            cc_status (*allocate)(void *context), void *context);
+
 #endif

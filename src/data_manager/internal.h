@@ -22,6 +22,7 @@ typedef struct cc__site {
     cc__fence *spare_fence;   /* that nobody uses any more, for the next mapping; or NULL */
     bool owes_synchronize;    /* somebody whose stream is not known may still be using the memory of a device */
     cc__fence *default_fence; /* for uses of the legacy default stream that nobody has waited for yet; NULL until one */
+    struct cc__textured *textures; /* on a device: see textures.h */
 } cc__site;
 
 /* A box of a place that a thread is filling without holding the lock; whoever needs it filled too waits on the
@@ -37,7 +38,8 @@ struct cc__data_manager {
                       claim or an eviction has ended */
     cc__validity validity;
     cc__mappings mappings;
-    struct cc__lent *loans; /* NULL when nobody has to know of any: see lent.h */
+    struct cc__lent *loans;        /* NULL when nobody has to know of any: see lent.h */
+    cc__texture_use *texture_uses; /* textures that are mapped */
     cc__claim *claims;
     int32_t claim_count;
     int32_t claim_capacity;
@@ -49,6 +51,7 @@ struct cc__data_manager {
     cc__allocator *host_allocator;   /* for new memory; NULL: whatever the process has */
     cc__allocator *device_allocator; /* the same */
     bool constant_is_zero;
+    bool has_textures;        /* or had some */
     bool is_moving_out;       /* an eviction is copying, without the lock; nobody begins to use pixels meanwhile */
     bool has_dirty_residents; /* some have been put behind those that need no copy */
     int32_t priority;

@@ -40,6 +40,7 @@ void cc__data_manager_release_later(cc__data_manager *manager)
 
 void cc__data_managers_free_leftovers(void)
 {
+    (void)cc__data_managers_free_textures(false);
     if (atomic_load_explicit(&leftovers, memory_order_relaxed) == NULL)
         return;
     cc__data_manager *manager = atomic_exchange(&leftovers, NULL);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lent.h"
+#include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
 
@@ -367,8 +368,10 @@ cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, 
 
 void cc__lending_end(cc__data_manager *manager, cc__mapping *mapping)
 {
-    if (mapping->access != CC_ACCESS_READ)
+    if (mapping->access != CC_ACCESS_READ) {
         ++manager->generation;
+        cc__textures_age(manager, &mapping->box);
+    }
     for (int32_t i = manager->mappings.count - 1; i >= 0 && manager->mappings.count > 1; --i) {
         cc__mapping *other = manager->mappings.entries[i];
         if (other != mapping && other->count == 0 && other->owner == mapping->owner && other->place == mapping->place &&

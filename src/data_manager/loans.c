@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lent.h"
+#include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 
 #include <string.h>
@@ -121,8 +122,10 @@ static cc_status hand_over(cc__data_manager *manager, const cc__loan_request *re
         cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
-    if (lent->writes)
+    if (lent->writes) {
         ++manager->generation;
+        cc__textures_age(manager, &lent->box);
+    }
     if (lent->fence != NULL) {
         cc__site *site = cc__data_manager_site(manager, lent->place);
         cc__timeline_add(&site->timeline, &lent->box, lent->writes ? CC__USE_WRITE_PARTS : CC__USE_READ, lent->fence);

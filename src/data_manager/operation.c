@@ -57,6 +57,16 @@ static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping,
     return CC_OK;
 }
 
+static cc_status tell_borrowers(cc__data_manager *manager, cc__mapping *mapping)
+{
+    cc__lock_take(&manager->lock);
+    cc_status status = cc__loans_bring_back(manager, mapping->function, mapping);
+    if (status == CC_OK && mapping->place != CC_PLACE_HOST)
+        status = cc__loans_follow(manager, &mapping->reach);
+    cc__lock_let_go(&manager->lock);
+    return status;
+}
+
 cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
                                   void *context)
 {
@@ -73,14 +83,43 @@ cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mappin
     cc__lock_let_go(&manager->lock);
     if (status == CC_OK && mapping->place == CC_PLACE_HOST)
         status = work(context);
-    if (status == CC_OK && is_lent) {
-        cc__lock_take(&manager->lock);
-        status = cc__loans_bring_back(manager, mapping->function, mapping);
-        if (status == CC_OK && mapping->place != CC_PLACE_HOST)
-            status = cc__loans_follow(manager, &mapping->reach);
-        cc__lock_let_go(&manager->lock);
+    return status == CC_OK && is_lent ? tell_borrowers(manager, mapping) : status;
+}
+
+/* With the lock held. */
+static cc_status settle(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc_status work_status)
+{
+    cc__error_state before;
+    bool changes = false;
+    cc_status status = work_status;
+    cc__error_save(&before);
+    if (mapping->place != CC_PLACE_HOST) {
+        /* Also after a failure: some of it may be queued. */
+        const cc_status noted = cc__lending_note_use(manager, mapping, stream);
+        mapping->is_noted = noted == CC_OK;
+        if (status == CC_OK)
+            status = noted;
     }
+    if (status == CC_OK)
+        status = cc__lending_prepare_write(manager, mapping, &changes);
+    if (status != CC_OK)
+        cc__validity_forget(&manager->validity, &mapping->box, CC__SOURCE(mapping->place));
+    else if (changes)
+        cc__validity_install(&manager->validity);
+    if (work_status != CC_OK)
+        cc__error_restore(&before);
+    cc__eviction_reconsider(manager);
     return status;
+}
+
+cc_status cc__data_manager_settle(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  cc_status work_status)
+{
+    cc__lock_take(&manager->lock);
+    const bool is_lent = manager->loans != NULL;
+    const cc_status status = settle(manager, mapping, stream, work_status);
+    cc__lock_let_go(&manager->lock);
+    return status == CC_OK && is_lent ? tell_borrowers(manager, mapping) : status;
 }
 
 /* The work is queued and cannot be taken back; what cannot be waited for then is the device's last error anyway. */

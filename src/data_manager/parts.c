@@ -4,6 +4,7 @@
 #include "data_manager/eviction.h"
 #include "data_manager/lent.h"
 #include "data_manager/report.h"
+#include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 
 static cc_status wait_for_others(cc__data_manager *manager, const cc__box *box, cc__use use)
@@ -98,6 +99,7 @@ cc_status cc__data_manager_commit_part(cc__data_manager *manager, const cc__box 
         }
     }
     ++manager->generation;
+    cc__textures_age(manager, box);
     cc__lock_let_go(&manager->lock);
     return status;
 }
@@ -108,6 +110,7 @@ void cc__data_manager_give_up_part(cc__data_manager *manager, const cc__box *box
     cc__validity_forget(&manager->validity, box, CC__SOURCE(CC_PLACE_HOST));
     cc__eviction_reconsider(manager);
     ++manager->generation;
+    cc__textures_age(manager, box);
     cc__lock_let_go(&manager->lock);
 }
 
@@ -154,6 +157,8 @@ void cc__data_manager_end_parts(cc__data_manager *manager, cc__mapping *mapping,
     else
         cc__timeline_unreserve(&manager->host.timeline);
     manager->generation += writes;
+    if (writes)
+        cc__textures_age(manager, &mapping->box);
     cc__mappings_remove(&manager->mappings, mapping);
     cc__lock_let_go(&manager->lock);
 }

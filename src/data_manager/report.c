@@ -255,3 +255,11 @@ void cc__report_tile_memory(const cc__data_manager *manager, cc_trace_kind kind,
         note_memory(manager, kind, device, bytes, function,
                     kind == CC_TRACE_ALLOCATE ? "tiles, through which they move" : "the last tile is done");
 }
+
+void cc__report_texture(const cc__data_manager *manager, cc_trace_kind kind, int32_t device, uint64_t bytes,
+                        const char *function)
+{
+    if (cc__trace_is_on())
+        note_memory(manager, kind, device, bytes, function,
+                    kind == CC_TRACE_ALLOCATE ? "a texture of them" : "a texture of them, not mapped any more");
+}

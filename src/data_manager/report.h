@@ -34,4 +34,8 @@ void cc__report_tile_moved(cc__data_manager *manager, const cc__report_tile *til
 void cc__report_tile_memory(const cc__data_manager *manager, cc_trace_kind kind, int32_t device, uint64_t bytes,
                             const char *function);
 
+/* The same for the arrays of a texture. */
+void cc__report_texture(const cc__data_manager *manager, cc_trace_kind kind, int32_t device, uint64_t bytes,
+                        const char *function);
+
 #endif

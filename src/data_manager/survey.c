@@ -1,5 +1,5 @@
 /* What is asked of a data manager from outside: its label, and what it weighs. */
-#include "data_manager/internal.h"
+#include "data_manager/textures.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ void cc__data_manager_survey(cc__data_manager *manager, const cc__owner *owner, 
     out_image->host_bytes = manager->host.memory.size_bytes;
     out_image->device_bytes = 0;
     for (int32_t device = 0; manager->devices != NULL && device < manager->backend->device_count; ++device)
-        out_image->device_bytes += manager->devices[device].memory.size_bytes;
+        out_image->device_bytes += manager->devices[device].memory.size_bytes + cc__textures_bytes(manager, device);
     memcpy(out_image->label, manager->label, sizeof manager->label);
     cc__lock_let_go(&manager->lock);
 }

@@ -5,6 +5,7 @@
 #include "data_manager/internal.h"
 #include "data_manager/lent.h"
 #include "data_manager/report.h"
+#include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
         cc__validity_reset(&manager->validity, CC__SOURCE_CONSTANT);
         cc__eviction_reconsider(manager);
         ++manager->generation;
+        cc__textures_age(manager, &manager->whole);
     }
     cc__lock_let_go(&manager->lock);
     return status;
@@ -108,6 +110,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     if (status == CC_OK) {
         cc__validity_install(&manager->validity);
         ++manager->generation;
+        cc__textures_age(manager, box);
         cc__eviction_reconsider(manager);
         if (cc__validity_has(&manager->validity, &manager->whole, CC__SOURCE_UNDEFINED)) {
             if (may_go_from(manager, &manager->host, CC_PLACE_HOST))

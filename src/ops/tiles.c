@@ -32,14 +32,14 @@ cc_status cc__tiles_read_params(const char *function, const cc_tiles_params *par
     return CC_OK;
 }
 
-static void set_image(cc__tiles_image *to, cc_image *image)
+cc__tiles_image cc__tiles_image_of(cc_image *image)
 {
-    to->image = image;
-    to->manager = image->manager;
-    to->dimension = image->dimension;
-    to->region = image->region;
-    to->box = image->box;
-    to->pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
+    return (cc__tiles_image){.image = image,
+                             .manager = image->manager,
+                             .dimension = image->dimension,
+                             .region = image->region,
+                             .box = image->box,
+                             .pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components};
 }
 
 /* Elements are as large as the first says, and those of an older caller are filled up. */
@@ -62,7 +62,7 @@ static cc_status read_inputs(cc__tiles_run *run)
         if (run->inputs[i].image == NULL)
             return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.inputs[%d].image = NULL, expected an image",
                             run->function, (int)i);
-        set_image(&run->sources[i], run->inputs[i].image);
+        run->sources[i] = cc__tiles_image_of(run->inputs[i].image);
     }
     return CC_OK;
 }
@@ -168,7 +168,7 @@ static cc_status set_up(cc__tiles_run *run)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.output = NULL, expected an image", run->function);
     if (run->params.function == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: params.function = NULL, expected a function", run->function);
-    set_image(&run->output, run->params.output);
+    run->output = cc__tiles_image_of(run->params.output);
     memcpy(job->size, run->output.box.size, sizeof job->size);
     job->pixel_bytes = run->output.pixel_bytes;
     job->source_count = run->params.input_count;

@@ -24,6 +24,8 @@ typedef struct cc__tiles_image {
 
 typedef struct cc__tiles_run cc__tiles_run;
 
+cc__tiles_image cc__tiles_image_of(cc_image *image);
+
 /* For the callback that says what of an input is needed. */
 typedef struct cc__tiles_context {
     const cc__tiles_run *run;
@@ -42,7 +44,7 @@ struct cc__tiles_run {
     cc_place place;
     cc__backend *backend;
     void *function_data;     /* for the function, in the place of the params' */
-    cc_stream up;            /* on a device: where inputs are brought up */
+    cc_stream up;            /* on a device: where inputs are brought up; of a filter, the caller's */
     cc__place_memory memory; /* of all buffers, there */
     cc__aside *aside;        /* takes the memory when it cannot be freed */
     bool is_read;            /* false: copies of the inputs' pixels may be under way still */

@@ -21,6 +21,8 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
     cc_wrap_params wrap = CC_WRAP_PARAMS_INIT;
     cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_gaussian_params gaussian = CC_GAUSSIAN_PARAMS_INIT;
+    cc_convolve_params convolve = CC_CONVOLVE_PARAMS_INIT;
     cc_place_state state = CC_PLACE_STATE_INIT;
     cc_counters counters = CC_COUNTERS_INIT;
     cc_live_image live[2] = {CC_LIVE_IMAGE_INIT, CC_LIVE_IMAGE_INIT};
@@ -43,6 +45,8 @@ const char *use(cc_stream stream, cc_place_state *out_state, cc_counters *out_co
     if (stream != CC_STREAM_DEFAULT && stream != CC_STREAM_PER_THREAD)
         (void)cc_image_map_descriptor(image, 0, CC_ORDER_K, CC_DESCRIBE_COMPONENT_AXIS, CC_PLACE_HOST, CC_ACCESS_READ,
                                       stream, &descriptor);
+    (void)cc_image_smooth_gaussian(image, &gaussian, image, stream);
+    (void)cc_image_convolve_axis(image, image, &convolve, image, stream);
     (void)cc_image_evaluate(steps, sizeof steps / sizeof steps[0], &image, 1, image, stream);
     if (cc_image_export_dlpack(image, &export_params, CC_DLPACK_COPY, &tensor) == CC_OK)
         (void)cc_dlpack_get_geometry(tensor, &geometry);

@@ -260,6 +260,46 @@ static cc_status faulty_run_kernel(cc__backend *self, int32_t device, cc_stream 
                                                 : now.entry.status);
 }
 
+static cc_status faulty_call_function(cc__backend *self, int32_t device, cc_status (*function)(void *context),
+                                      void *context)
+{
+    faulty_call now = faulty_begin(self, FAULTY_CALL, device, NULL, 0);
+    return faulty_end(&now,
+                      faulty_passes(&now) ? now.inner->call(now.inner, device, function, context) : now.entry.status);
+}
+
+static cc_status faulty_texture_create(cc__backend *self, int32_t device, const cc__texture_form *form,
+                                       cc__texture **out_texture)
+{
+    faulty_call now = faulty_begin(self, FAULTY_TEXTURE_CREATE, device, NULL, (int64_t)cc__texture_form_bytes(form));
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->texture_create(now.inner, device, form, out_texture)
+                                                : now.entry.status);
+}
+
+static cc_status faulty_texture_update(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
+                                       const cc__span *source)
+{
+    faulty_call now = faulty_begin(self, FAULTY_TEXTURE_UPDATE, device, stream, 0);
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->texture_update(now.inner, device, stream, texture, source)
+                                                : now.entry.status);
+}
+
+static cc_status faulty_texture_objects(cc__backend *self, int32_t device, cc__texture *texture,
+                                        const cc__sampling *sampling, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS])
+{
+    faulty_call now = faulty_begin(self, FAULTY_TEXTURE_OBJECTS, device, texture, 0);
+    return faulty_end(&now, faulty_passes(&now)
+                                ? now.inner->texture_objects(now.inner, device, texture, sampling, out_objects)
+                                : now.entry.status);
+}
+
+static void faulty_texture_destroy(cc__backend *self, int32_t device, cc__texture *texture)
+{
+    faulty_call now = faulty_begin(self, FAULTY_TEXTURE_DESTROY, device, texture, 0);
+    now.inner->texture_destroy(now.inner, device, texture);
+    faulty_end(&now, CC_OK);
+}
+
 cc__backend *faulty_backend_create(cc__backend *inner)
 {
     faulty *self = calloc(1, sizeof *self);
@@ -295,7 +335,12 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .reduce = faulty_reduce,
                                 .histogram = faulty_histogram,
                                 .run_kernel = faulty_run_kernel,
+                                .call = faulty_call_function,
                                 .copy_boxes = faulty_copy_boxes,
+                                .texture_create = faulty_texture_create,
+                                .texture_update = faulty_texture_update,
+                                .texture_objects = faulty_texture_objects,
+                                .texture_destroy = faulty_texture_destroy,
                                 .stream_id = faulty_stream_id,
                                 .memory_info = faulty_memory_info,
                                 .trim = faulty_trim,

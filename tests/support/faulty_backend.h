@@ -38,9 +38,14 @@ typedef enum faulty_operation {
     FAULTY_REDUCE = 28,
     FAULTY_HISTOGRAM = 29,
     FAULTY_RUN_KERNEL = 30,
-    FAULTY_OPERATION_COUNT = 31,
-    FAULTY_ANY = 32,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 33 /* in a rule: all that can fail */
+    FAULTY_CALL = 31,
+    FAULTY_TEXTURE_CREATE = 32,
+    FAULTY_TEXTURE_UPDATE = 33,
+    FAULTY_TEXTURE_OBJECTS = 34,
+    FAULTY_TEXTURE_DESTROY = 35, /* cannot fail */
+    FAULTY_OPERATION_COUNT = 36,
+    FAULTY_ANY = 37,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 38 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);
@@ -54,8 +59,8 @@ void faulty_backend_destroy(cc__backend *faulty);
 
 /*
  * What fails: the nth (1: the next) of the operations meant, counted from when the rule is added, and with for_ever all
- * after it. The operation then returns the status and does nothing; OUT_OF_DEVICE_MEMORY is what allocate alone may
- * return, from others it becomes CC_ERROR_DEVICE.
+ * after it. The operation then returns the status and does nothing; OUT_OF_DEVICE_MEMORY is what allocate and
+ * those of textures alone may return, from others it becomes CC_ERROR_DEVICE.
  */
 typedef struct faulty_rule {
     faulty_operation operation;

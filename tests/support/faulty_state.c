@@ -6,14 +6,42 @@
 
 const char *faulty_operation_name(faulty_operation operation)
 {
-    static const char *const names[FAULTY_OPERATION_COUNT] = {
-        "current_device",      "allocate",        "free",          "host_register",  "host_unregister",
-        "memory_device",       "has_peer_access", "stream_create", "stream_destroy", "stream_synchronize",
-        "stream_is_capturing", "event_create",    "event_destroy", "event_record",   "event_is_complete",
-        "event_synchronize",   "stream_wait",     "copy",          "fill",           "rescale",
-        "copy_boxes",          "stream_id",       "memory_info",   "trim",           "range_push",
-        "range_pop",           "synchronize",     "evaluate",      "reduce",         "histogram",
-        "run_kernel"};
+    static const char *const names[FAULTY_OPERATION_COUNT] = {"current_device",
+                                                              "allocate",
+                                                              "free",
+                                                              "host_register",
+                                                              "host_unregister",
+                                                              "memory_device",
+                                                              "has_peer_access",
+                                                              "stream_create",
+                                                              "stream_destroy",
+                                                              "stream_synchronize",
+                                                              "stream_is_capturing",
+                                                              "event_create",
+                                                              "event_destroy",
+                                                              "event_record",
+                                                              "event_is_complete",
+                                                              "event_synchronize",
+                                                              "stream_wait",
+                                                              "copy",
+                                                              "fill",
+                                                              "rescale",
+                                                              "copy_boxes",
+                                                              "stream_id",
+                                                              "memory_info",
+                                                              "trim",
+                                                              "range_push",
+                                                              "range_pop",
+                                                              "synchronize",
+                                                              "evaluate",
+                                                              "reduce",
+                                                              "histogram",
+                                                              "run_kernel",
+                                                              "call",
+                                                              "texture_create",
+                                                              "texture_update",
+                                                              "texture_objects",
+                                                              "texture_destroy"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 
@@ -69,7 +97,8 @@ bool faulty_passes(faulty_call *now)
     pthread_mutex_lock(&self->lock);
     self->counts.failures++;
     pthread_mutex_unlock(&self->lock);
-    if (rule.status == CC_ERROR_OUT_OF_DEVICE_MEMORY && now->entry.operation != FAULTY_ALLOCATE)
+    if (rule.status == CC_ERROR_OUT_OF_DEVICE_MEMORY && now->entry.operation != FAULTY_ALLOCATE &&
+        now->entry.operation != FAULTY_TEXTURE_CREATE && now->entry.operation != FAULTY_TEXTURE_UPDATE)
         rule.status = CC_ERROR_DEVICE;
     now->entry.injected = true;
     now->entry.status = cc__fail_native(rule.status, rule.native_error, "%s: made to fail by the test",

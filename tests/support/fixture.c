@@ -57,6 +57,7 @@ void fixture_teardown(void)
     cc__allocate_set_hook(NULL);
     faulty_backend_clear_rules(fixture_backend);
     cc__data_managers_free_leftovers();
+    (void)cc__data_managers_free_textures(true);
     cc__transfer_streams_reset();
     cc__backend_set(NULL);
     faulty_backend_destroy(fixture_backend);

@@ -51,6 +51,12 @@ static int32_t touch_one(const void *work, cc__kernel_range out_ranges[CC__KERNE
 static const cc__kernel seven = {
     .name = "seven", .work_bytes = sizeof(unsigned char *), .on_host = write_seven, .touches = touch_one};
 
+static cc_status do_nothing(void *context)
+{
+    (void)context;
+    return CC_OK;
+}
+
 static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
 {
     static unsigned char host[BYTES];
@@ -122,6 +128,20 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_HISTOGRAM] = faulty->histogram(faulty, 0, stream, &histogram);
     unsigned char *to = memory;
     statuses[FAULTY_RUN_KERNEL] = faulty->run_kernel(faulty, 0, stream, &seven, &to);
+    const cc__texture_form form = {
+        .size = {BYTES, 1, 1}, .type = CC_PIXEL_UINT8, .channels = 1, .object_count = 1, .element_bytes = 1};
+    const cc__sampling sampling = {.filter = CC_TEXTURE_POINT};
+    uint64_t objects[CC_TEXTURE_MAX_OBJECTS];
+    cc__texture *texture = NULL, *other_texture = NULL;
+    ck_assert_int_eq(inner->texture_create(inner, 0, &form, &texture), CC_OK);
+    statuses[FAULTY_CALL] = faulty->call(faulty, 0, do_nothing, NULL);
+    statuses[FAULTY_TEXTURE_CREATE] = faulty->texture_create(faulty, 0, &form, &other_texture);
+    statuses[FAULTY_TEXTURE_UPDATE] = faulty->texture_update(faulty, 0, stream, texture, &rescale.source);
+    statuses[FAULTY_TEXTURE_OBJECTS] = faulty->texture_objects(faulty, 0, texture, &sampling, objects);
+    ck_assert_int_eq(inner->stream_synchronize(inner, 0, stream), CC_OK);
+    faulty->texture_destroy(faulty, 0, texture);
+    if (other_texture != NULL)
+        inner->texture_destroy(inner, 0, other_texture);
     ck_assert_int_eq(inner->free(inner, 0, stream, results), CC_OK);
     faulty->range_push(faulty, "all");
     faulty->range_pop(faulty);
@@ -132,7 +152,7 @@ static bool can_fail(int operation)
 {
     return operation != FAULTY_HAS_PEER_ACCESS && operation != FAULTY_STREAM_DESTROY &&
            operation != FAULTY_EVENT_DESTROY && operation != FAULTY_STREAM_ID && operation != FAULTY_RANGE_PUSH &&
-           operation != FAULTY_RANGE_POP;
+           operation != FAULTY_RANGE_POP && operation != FAULTY_TEXTURE_DESTROY;
 }
 
 static bool is_free(int operation)

@@ -19,6 +19,7 @@ from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
 from ._streams import protocol_stream, stream_handle
+from ._textures import Texture, params_of
 
 #: for reading attributes: made when needed, used by one thread at a time
 _spare_lents: list[Lent] = []
@@ -414,6 +415,31 @@ class Image(Arithmetic, Reductions):
         return DevicePixels(
             self, self._region_of(index, size), order, read, write, component_axis, stream_handle(stream)
         )
+
+    def texture(
+        self,
+        *,
+        stream: Any = None,
+        shape: str = "volume",
+        linear: bool = False,
+        address: str | tuple[str, str, str] = "border",
+        normalized_read: bool = False,
+        normalized_coordinates: bool = False,
+        per_component: bool = False,
+        index: Sequence[int] | None = None,
+        size: Sequence[int] | None = None,
+    ) -> Texture:
+        """``with image.texture(linear=True, address="clamp") as t``: the pixels as CUDA textures, for reading in a stream.
+
+        ``t.objects`` are numbers that a kernel takes as ``cudaTextureObject_t`` (``numpy.uint64``): one for pixels of 1,
+        2 or 4 components, else one for each. ``shape`` "volume" is for ``tex3D``, "layers" for ``tex2DLayered``, "plane"
+        for ``tex2D``; the first pixel's centre is at 0.5. ``address``, for all axes or (i, j, k), is "border" (zeros),
+        "clamp", and with ``normalized_coordinates`` "wrap" or "mirror". ``normalized_read`` reads integers of 8 and 16
+        bits as fractions, which can be interpolated. The textures are kept with the pixels, and made again when these
+        have changed; until the end of the with statement nobody may write them.
+        """
+        params = params_of(shape, linear, address, normalized_read, normalized_coordinates, per_component)
+        return Texture(self, self._region_of(index, size), params, stream_handle(stream))
 
     def layout(
         self,

@@ -66,6 +66,11 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         _Status,
         [_handle, _region, ctypes.c_int, c_uint32, c_int32, ctypes.c_int, c_void_p, _descriptor],
     ),
+    "cc_image_map_texture": (
+        _Status,
+        [_handle, _region, POINTER(structures.TextureParams), c_void_p, POINTER(structures.Texture)],
+    ),
+    "cc_image_unmap_texture": (_Status, [_handle, POINTER(structures.Texture), c_void_p]),
     "cc_image_unmap_host": (_Status, [_handle, c_void_p]),
     "cc_image_unmap_device": (_Status, [_handle, c_void_p, c_void_p]),
     "cc_image_describe": (_Status, [_handle, _region, ctypes.c_int, c_uint32, c_int32, _descriptor]),

@@ -46,6 +46,8 @@ class PlaceState(NamedTuple):
     constant_pixels: int
     #: on the host: what of the memory is page-locked
     locked_bytes: int
+    #: on a device: what textures of the pixels hold beside that
+    texture_bytes: int
 
 
 class PathCounters(NamedTuple):
@@ -69,6 +71,8 @@ class Counters(NamedTuple):
     device_allocations: int
     evictions: int
     transfer_nanoseconds: int
+    #: times that pixels were copied into a texture
+    texture_updates: int
     #: by the way taken: "engine", "kernel", "staged", "plain"
     host_to_device_paths: dict[str, PathCounters]
     device_to_host_paths: dict[str, PathCounters]
@@ -124,6 +128,7 @@ def place_state(handle: Any, place: int) -> PlaceState:
         state.valid_pixels,
         state.constant_pixels,
         state.locked_bytes,
+        state.texture_bytes,
     )
 
 

@@ -71,6 +71,7 @@ class PlaceState(Structure):
         ("locked_bytes", c_uint64),
         ("loan_count", c_int32),
         ("reserved", c_uint32),
+        ("texture_bytes", c_uint64),
     ]
 
 
@@ -97,6 +98,7 @@ class Counters(Structure):
         ("device_to_host_paths", PathCounters * 6),
         ("evictions", c_uint64),
         ("transfer_nanoseconds", c_uint64),
+        ("texture_updates", c_uint64),
     ]
 
 
@@ -194,6 +196,29 @@ class Step(Structure):
         ("reserved", c_int32),
         ("a", Operand),
         ("b", Operand),
+    ]
+
+
+class TextureParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("shape", c_int32),
+        ("filter", c_int32),
+        ("read", c_int32),
+        ("address", c_int32 * 3),
+    ]
+
+
+class Texture(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("object_count", c_int32),
+        ("channels", c_int32),
+        ("device", c_int32),
+        ("region", Region),
+        ("library", c_void_p),
+        ("objects", c_uint64 * 16),
     ]
 
 

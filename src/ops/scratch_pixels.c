@@ -1,0 +1,38 @@
+#include "ops/scratch_pixels.h"
+
+#include "base/error.h"
+#include "data_manager/eviction.h"
+
+#include <string.h>
+
+cc_status cc__scratch_pixels_allocate(const cc__lent_images *images, const int64_t size[CC_MAX_DIMENSION],
+                                      cc_pixel_type type, int32_t components, cc__place_memory *out_memory)
+{
+    cc__layout layout;
+    const cc_status status = cc__layout_dense(images->function, size, type, components, &layout);
+    if (status != CC_OK)
+        return status;
+    if (images->place == CC_PLACE_HOST)
+        return cc__host_memory_allocate(&layout, NULL, out_memory);
+    return cc__eviction_allocate(cc__backend_get(), images->place, images->stream, &layout, NULL, out_memory);
+}
+
+cc__span cc__scratch_pixels_span(const cc__place_memory *memory)
+{
+    cc__span span = {.data = memory->pixels};
+    memcpy(span.stride, memory->stride, sizeof span.stride);
+    return span;
+}
+
+void cc__scratch_pixels_free(const cc__lent_images *images, cc__place_memory *memory)
+{
+    cc__error_state before;
+    if (memory->pixels == NULL)
+        return;
+    cc__error_save(&before);
+    if (images->place == CC_PLACE_HOST)
+        cc__host_memory_free(memory, true);
+    else
+        cc__device_memory_free(cc__backend_get(), images->place, images->stream, memory);
+    cc__error_restore(&before);
+}

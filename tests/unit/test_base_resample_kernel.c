@@ -1,0 +1,286 @@
+/* The kernels of resampling, run on the CPU, against the host's own path: the same bits for every layout and type. */
+#include "support/cuda_on_host.h"
+
+#include "kernels/bspline.cu"
+#include "kernels/number_types.h"
+#include "kernels/resample.cu"
+#include "support/plain_work.h"
+#include "support/rescale_cases.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((int64_t)1 << 18)
+#define ROUNDS 500
+
+static const void *last_kernel;
+static bool last_is_parallel;
+
+static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
+                        void **arguments)
+{
+    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_gt(grid_blocks, 0);
+    (void)launcher;
+    last_kernel = kernel;
+    if (kernel == (const void *)find_coefficients) {
+        const bspline_plan *plan = arguments[0];
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find_coefficients(*plan));
+    } else {
+        last_is_parallel = is_parallel(arguments[0]);
+        void (*run)(const resample_plan) = (void (*)(const resample_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const resample_plan *)arguments[0]));
+    }
+    return CC_OK;
+}
+
+static const cc__launcher launcher = {launch, 1};
+
+static int64_t bytes_of_type(cc_pixel_type type)
+{
+    return (int64_t)cc_pixel_type_size_bytes(type);
+}
+
+/* Cases that go wrong if they can, and between them plain numbers. */
+static void write_cases(cc_pixel_type type, uint32_t *state, int64_t count, unsigned char *out)
+{
+    for (int64_t i = 0; i < count; i++, out += bytes_of_type(type)) {
+        if (random_below(state, 16) == 0)
+            rescale_case_write(type, random_below(state, 60), out);
+        else
+            cc__store_any((int32_t)type, out, (double)random_below(state, 2000) / 8 - 100);
+    }
+}
+
+static double random_number(uint32_t *state, double least, double most)
+{
+    return least + (most - least) * (double)random_below(state, 100000) / 100000;
+}
+
+/* From parallel axes to wild ones; halves and whole numbers too, so that points are on pixels and at their edges. */
+static void random_map(uint32_t *state, int32_t axes, const int64_t size[CC_MAX_DIMENSION], cc__map *map)
+{
+    const int64_t kind = random_below(state, 4);
+    memset(map, 0, sizeof *map);
+    for (int32_t row = 0; row < axes; row++) {
+        for (int32_t column = 0; column < axes; column++)
+            map->row[row][column] = row == column ? (double)random_below(state, 8) / 4
+                                    : kind < 2    ? 0
+                                                  : random_number(state, -0.3, 0.3);
+        map->row[row][3] = kind == 0 ? (double)random_below(state, 4 * size[row] + 8) / 4 - 1
+                                     : random_number(state, -1, (double)size[row]);
+    }
+    if (random_below(state, 20) == 0)
+        map->row[random_below(state, axes)][random_below(state, 4)] = random_below(state, 2) == 0 ? 1e300 : -3e8;
+}
+
+static int64_t random_span(uint32_t *state, cc_pixel_type type, int32_t components,
+                           const int64_t size[CC_MAX_DIMENSION], cc__span *out)
+{
+    return random_strides(state, size, components * bytes_of_type(type), bytes_of_type(type), out->stride);
+}
+
+static cc_pixel_type random_type(uint32_t *state)
+{
+    static const cc_pixel_type fast[] = {CC_PIXEL_FLOAT32, CC_PIXEL_UINT8, CC_PIXEL_INT16, CC_PIXEL_UINT16};
+    return random_below(state, 3) != 0 ? fast[random_below(state, 4)] : (cc_pixel_type)random_below(state, 13);
+}
+
+enum {
+    SOURCE,
+    PIXELS,
+    FIELD,
+    EXPECTED,
+    FOUND,
+    BUFFERS
+};
+
+/* Returns false when the work does not fit into the buffers. */
+static bool random_work(uint32_t *state, cc__resample *work, unsigned char *const buffers[BUFFERS], int64_t *out_bytes)
+{
+    memset(work, 0, sizeof *work);
+    work->axes = random_below(state, 2) == 0 ? 3 : (int32_t)(1 + random_below(state, 3));
+    work->components = random_below(state, 2) == 0 ? 1 : (int32_t)(1 + random_below(state, 4));
+    work->interpolation = (int32_t)random_below(state, 3);
+    if (random_below(state, 2) == 0)
+        work->interpolation = CC_INTERPOLATION_LINEAR;
+    work->source_type = random_type(state);
+    work->destination_type = random_below(state, 2) == 0 ? work->source_type : random_type(state);
+    work->outside = random_number(state, -10, 300);
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+        work->size[axis] = axis < work->axes && random_below(state, 4) != 0 ? 1 + random_below(state, 12) : 1;
+        work->source_size[axis] = axis < work->axes && random_below(state, 4) != 0 ? 1 + random_below(state, 7) : 1;
+    }
+    if (random_below(state, 4) == 0)
+        work->size[random_below(state, work->axes)] = 1 + random_below(state, 200);
+    work->size[3] = work->source_size[3] = 1 + random_below(state, 2);
+    random_map(state, work->axes, work->source_size, &work->map);
+    const bool has_field = random_below(state, 6) == 0;
+    work->field_type = random_below(state, 2) == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+    work->is_fixed = random_below(state, 8) != 0;
+    work->in_float32 = work->is_fixed && cc__fits_float32(work->source_type) &&
+                       cc__fits_float32(work->destination_type) && (!has_field || cc__fits_float32(work->field_type));
+    if (has_field) {
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+            work->field_size[axis] = axis < work->axes ? 1 + random_below(state, 5) : 1;
+        work->field_size[3] = 1 + random_below(state, work->size[3]);
+        random_map(state, work->axes, work->field_size, &work->field_map);
+        for (int32_t n = 0; n < 9; n++)
+            work->pull[n / 3][n % 3] = n / 3 < work->axes && n % 3 < work->axes ? random_number(state, -0.02, 0.02) : 0;
+        const int64_t span = random_span(state, work->field_type, work->axes, work->field_size, &work->field);
+        if (span > BUFFER_BYTES)
+            return false;
+        write_cases(work->field_type, state, span / bytes_of_type(work->field_type), buffers[FIELD]);
+        work->field.data = buffers[FIELD];
+    }
+    if (work->interpolation == CC_INTERPOLATION_CUBIC_BSPLINE) {
+        work->pixels_type = work->source_type;
+        work->source_type = work->in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+        const int64_t span = random_span(state, work->pixels_type, work->components, work->source_size, &work->pixels);
+        if (span > BUFFER_BYTES)
+            return false;
+        write_cases(work->pixels_type, state, span / bytes_of_type(work->pixels_type), buffers[PIXELS]);
+        work->pixels.data = buffers[PIXELS];
+    }
+    const int64_t span = random_span(state, work->source_type, work->components, work->source_size, &work->source);
+    *out_bytes = random_span(state, work->destination_type, work->components, work->size, &work->destination);
+    if (span > BUFFER_BYTES || *out_bytes > BUFFER_BYTES)
+        return false;
+    write_cases(work->source_type, state, span / bytes_of_type(work->source_type), buffers[SOURCE]);
+    work->source.data = buffers[SOURCE];
+    work->destination.data = buffers[EXPECTED];
+    return true;
+}
+
+static void do_on_host(const cc__resample *work)
+{
+    const int64_t rows = cc__resample_row_count(work);
+    cc__bspline bspline;
+    for (int32_t axis = 0; axis < work->axes && work->pixels.data != NULL; axis++)
+        if (cc__bspline_plan(work, axis, &bspline))
+            cc__bspline_lines(&bspline, 0, cc__bspline_line_count(&bspline));
+    cc__resample_rows(work, rows / 2, rows - rows / 2);
+    cc__resample_rows(work, 0, rows / 2);
+}
+
+static bool is_fast(void)
+{
+    return last_kernel != (const void *)resample_any_float32 && last_kernel != (const void *)resample_any_float64;
+}
+
+START_TEST(any_work_agrees_with_the_host)
+{
+    unsigned char *buffers[BUFFERS];
+    uint32_t state = 101 + (uint32_t)_i;
+    int32_t done = 0, fast = 0, parallel = 0;
+    for (int32_t n = 0; n < BUFFERS; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        cc__resample work;
+        int64_t bytes = 0;
+        if (!random_work(&state, &work, buffers, &bytes))
+            continue;
+        memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
+        memset(buffers[FOUND], 0x5a, (size_t)bytes);
+        do_on_host(&work);
+        if (work.pixels.data != NULL)
+            memset(buffers[SOURCE], 0x5a, BUFFER_BYTES);
+        work.destination.data = buffers[FOUND];
+        ck_assert_int_eq(cc__launch_resample(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[EXPECTED], buffers[FOUND], (size_t)bytes) == 0, "round %d", round);
+        done++;
+        fast += is_fast();
+        parallel += is_fast() && last_is_parallel;
+    }
+    ck_assert_int_gt(done, ROUNDS * 3 / 4);
+    ck_assert_int_gt(fast, ROUNDS / 8);
+    ck_assert_int_gt(parallel, 10);
+    for (int32_t n = 0; n < BUFFERS; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Lines around the horizon and of one pixel, along every axis. */
+START_TEST(coefficients_agree_with_the_host)
+{
+    static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 100};
+    unsigned char *buffers[BUFFERS];
+    uint32_t state = 7;
+    for (int32_t n = 0; n < BUFFERS; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    for (int32_t round = 0; round < 180; round++) {
+        cc__bspline work = {.source_type = (cc_pixel_type)random_below(&state, 13),
+                            .components = (int32_t)(1 + random_below(&state, 3)),
+                            .axis = round % 3,
+                            .size = {3, 2, 4, 2}};
+        work.in_float32 = cc__fits_float32(work.source_type) && round % 2 == 0;
+        work.size[work.axis] = lengths[round % 9];
+        const cc_pixel_type type = work.in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+        const int64_t span = random_span(&state, work.source_type, work.components, work.size, &work.source);
+        const int64_t bytes = random_span(&state, type, work.components, work.size, &work.destination);
+        if (span > BUFFER_BYTES || bytes > BUFFER_BYTES)
+            continue;
+        write_cases(work.source_type, &state, span / bytes_of_type(work.source_type), buffers[SOURCE]);
+        memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
+        memset(buffers[FOUND], 0x5a, (size_t)bytes);
+        work.source.data = buffers[SOURCE];
+        work.destination.data = buffers[EXPECTED];
+        cc__bspline_lines(&work, 1, cc__bspline_line_count(&work) - 1);
+        cc__bspline_lines(&work, 0, 1);
+        work.destination.data = buffers[FOUND];
+        ck_assert_int_eq(cc__launch_bspline(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[EXPECTED], buffers[FOUND], (size_t)bytes) == 0, "round %d", round);
+    }
+    for (int32_t n = 0; n < BUFFERS; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Positions that are not numbers, or far away, are outside; what is inside is up to half a pixel beyond the centres. */
+START_TEST(positions)
+{
+    static const double outside[] = {-0.5 - 0x1p-22, 4.5,       1e9,   -1e9,   5e8, -5e8,
+                                     0x1.8p29,       -0x1.8p29, 1e300, -1e300, 1e17};
+    static const double inside[] = {-0.5, 0, 4, 4.5 - 0x1p-22, 2.5};
+    static const int64_t nearest[] = {0, 0, 4, 4, 3};
+    static const double wild[] = {NAN, INFINITY, -INFINITY};
+    for (size_t n = 0; n < sizeof outside / sizeof outside[0] + 3; n++) {
+        const double position = n < 3 ? wild[n] : outside[n - 3];
+        ck_assert(!cc__near_float32_of(position, 5).is_inside);
+        ck_assert(!cc__near_float64_of(position, 5).is_inside);
+        ck_assert_int_eq(cc__nearest_of(position, 5, true), -1);
+        ck_assert_int_eq(cc__nearest_of(position, 5, false), -1);
+        const double clamped = cc__clamped_position(position, 5);
+        ck_assert(clamped >= 0 && clamped <= 4);
+    }
+    for (size_t n = 0; n < sizeof inside / sizeof inside[0]; n++) {
+        const cc__near_float32 near = cc__near_float32_of(inside[n], 5);
+        const cc__near_float64 exact = cc__near_float64_of(inside[n], 5);
+        ck_assert(near.is_inside && exact.is_inside);
+        ck_assert_int_eq(near.first, exact.first);
+        ck_assert_double_eq((double)near.fraction, exact.fraction);
+        ck_assert_double_eq((double)near.first + exact.fraction, cc__clamped_position(inside[n], 5));
+        ck_assert_int_eq(cc__nearest_of(inside[n], 5, true), nearest[n]);
+        ck_assert_int_eq(cc__nearest_of(inside[n], 5, false), nearest[n]);
+    }
+    /* Half of what a float32 fraction can tell counts as the pixel itself. */
+    ck_assert_int_eq(cc__near_float32_of(3 - 0x1p-25, 5).first, 3);
+    ck_assert_int_eq(cc__near_float64_of(3 - 0x1p-25, 5).first, 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base_resample_kernel");
+    TCase *tcase = tcase_create("base_resample_kernel");
+    tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 2);
+    tcase_add_test(tcase, coefficients_agree_with_the_host);
+    tcase_add_test(tcase, positions);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
