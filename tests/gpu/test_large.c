@@ -157,6 +157,13 @@ START_TEST(every_pixel_is_smoothed)
             expect_pixel(images[i], bright_at + 3 * SIZE, 100);
             expect_pixel(images[i], bright_at + 3 * SIZE * SIZE, 100);
             expect_pixel(images[i], TWO_31 / 2, 100);
+        }
+    }
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
 /* One pixel that is another, where the numbers of pixels and bytes leave 31 and 32 bits, in other grids and among its
  * neighbours. */
 START_TEST(grids_and_neighbours)
