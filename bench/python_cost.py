@@ -96,6 +96,22 @@ def device_rows(bench: Bench) -> None:
     bench.add("image", "with image.device()", device)
 
 
+def operation_rows(bench: Bench) -> None:
+    """What an operation costs before any pixel counts: 64 of them."""
+    on_host = cc.device_count() == 0
+    images = [cc.Image((8, 8), "float32").fill(value) for value in (1, 2, 3)]
+    for image in images:
+        image.prefetch("cpu" if on_host else "cuda")
+    a, b, c = images
+    made = (a.lazy - b).square() * 0.5 + 1
+    bench.add("image", "a + b", lambda: a + b)
+    bench.add("image", "a.add(b, out=c)", lambda: a.add(b, out=c))
+    bench.add("image", "a += b", lambda: a.__iadd__(b))
+    bench.add("image", "expression of 4 steps, out=c", lambda: made.evaluate(c))
+    bench.add("image", "a.sum(as_image=True)", lambda: a.sum(as_image=True))
+    bench.add("image", "a.sum()", lambda: a.sum())
+
+
 def cupy_rows(bench: Bench) -> None:
     import cupy as cp
 
@@ -168,11 +184,11 @@ def main() -> None:
     bench = Bench(arguments.number)
     numpy_rows(bench)
     # The emulated device's memory is nobody else's.
-    parts = [jax_rows]
+    parts = [operation_rows, jax_rows]
     if cc.device_backend() == "cuda":
-        parts = [device_rows, cupy_rows, torch_rows, numba_rows, jax_rows]
+        parts = [device_rows, operation_rows, cupy_rows, torch_rows, numba_rows, jax_rows]
     elif cc.device_count():
-        parts = [device_rows]
+        parts = [device_rows, operation_rows]
     for part in parts:
         try:
             part(bench)

@@ -434,7 +434,9 @@ def test_what_is_no_operand() -> None:
     with pytest.raises(ValueError, match="evaluate"):
         cc.where(image.lazy, 1, 2, dtype="int8")
     assert (image == image, image != 3) == (True, True)
-    assert image.lazy in {image.lazy: 1} or True
+    for wrong in (image, image < 3, image.lazy):
+        with pytest.raises(TypeError, match="truth"):
+            bool(wrong)
 
 
 def test_an_expression_keeps_its_images() -> None:
@@ -461,3 +463,36 @@ def test_where_it_runs(needs_device: None) -> None:
         image.fill(2, stream=stream)
         image.multiply(4, out=image, stream=stream)
         assert (pixels_of(image) == 8).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
+def test_host_and_device_give_the_same_bits(needs_device: None, dtype: str) -> None:
+    a, b = some(dtype, (5, 7, 9), seed=1), some("float32", (5, 7, 9), seed=2)
+    results = []
+    for on_device in (False, True):
+        x, y = image_of(a, dtype), image_of(b, "float32")
+        if on_device:
+            x.prefetch("cuda")
+            y.prefetch("cuda")
+        made = ((x.lazy - y) ** 3 / (y + x.lazy)).maximum(x) + y.lazy.sqrt() * 0.1
+        results.append(cc.asnumpy(made.evaluate(dtype="float64"), copy=True))
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.gpu
+def test_beside_cupy() -> None:
+    """What CuPy has queued is in the image, and what the image has queued CuPy sees."""
+    cp = pytest.importorskip("cupy")
+    image = cc.Image((512, 512, 16), "float32").fill(1)
+    array = cp.asarray(image)
+    for _ in range(10):
+        array += 1
+        image *= 2
+    np.testing.assert_array_equal(cp.asnumpy(array), 3 * 2**10 - 2)
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        lent = cc.ascupy(image)
+        lent -= 3 * 2**10 - 2
+        stream.synchronize()
+    image.add(1, out=image, stream=stream)
+    assert image.min() == image.max() == 1

@@ -12,7 +12,21 @@ from typing import Any
 
 import pytest
 
-from cudacommon import _errors, _expressions, _lending, _library, _observe, _pixel, _reductions, _textures, _tiles
+from cudacommon import (
+    _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _smoothing, _textures,
+    _errors,
+    _expressions,
+    _filters,
+    _lending,
+    _library,
+    _observe,
+    _pixel,
+    _reductions,
+    _regions,
+    _smoothing,
+    _textures,
+    _tiles,
+)
 from cudacommon import _structures as structures
 
 SOURCE = Path(__file__).parents[2]
@@ -30,7 +44,12 @@ STRUCTS = {
     "cc_geometry": structures.Geometry,
     "cc_export_params": structures.ExportParams,
     "cc_import_params": structures.ImportParams,
+    "cc_convolve_params": structures.ConvolveParams,
+    "cc_gaussian_params": structures.GaussianParams,
+    "cc_filter": structures.Filter,
     "cc_operand": structures.Operand,
+    "cc_resample_params": structures.ResampleParams,
+    "cc_pad_params": structures.PadParams,
     "cc_step": structures.Step,
     "cc_tile_pixels": structures.TilePixels,
     "cc_tile": structures.Tile,
@@ -80,6 +99,8 @@ NUMBERS = {
     "CC_MAX_INPUTS": _expressions.MAX_INPUTS,
     "CC_TILE_OUTPUT": _tiles.OUTPUT,
     "CC_ERROR_CANCELLED": _tiles._CANCELLED,
+    "CC_DERIVATIVE_USE_DIRECTION": _filters.USE_DIRECTION,
+    "CC_DERIVATIVE_IGNORE_SPACING": _filters.IGNORE_SPACING,
 }
 
 
@@ -166,5 +187,21 @@ def test_steps_operands_and_reductions_are_those_of_the_headers() -> None:
     assert names_in(_expressions, kinds, "CC_STEP_") == kinds
     kinds = enumerators("expression.h", "CC_OPERAND_")
     assert names_in(_expressions, kinds, "CC_") == kinds
+    kinds = enumerators("border.h", "CC_BORDER_")
+    assert names_in(_regions, kinds, "CC_BORDER_") == kinds
     kinds = enumerators("reductions.h", "CC_REDUCE_")
     assert names_in(_reductions, kinds, "CC_REDUCE_") == kinds
+
+
+def test_words_are_the_names_of_the_headers() -> None:
+    for header, prefix, words in (
+        ("smoothing.h", "CC_SIGMA_IN_", {"millimetres": _smoothing._UNITS["mm"], "pixels": _smoothing._UNITS["pixels"]}),
+        ("fft.h", "CC_FILTER_IN_", _smoothing._DOMAINS),
+        ("derivatives.h", "CC_DIFFERENCE_", _filters._DIFFERENCES),
+        ("resample.h", "CC_INTERPOLATION_", {**_filters._INTERPOLATIONS, "cubic bspline": 2}),
+    ):
+        kinds = enumerators(header, prefix)
+        assert {prefix + re.sub("[ -]", "_", word.upper()): number for word, number in words.items()} == {
+            **kinds,
+            **({"CC_INTERPOLATION_CUBIC": 2} if header == "resample.h" else {}),
+        }

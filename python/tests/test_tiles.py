@@ -261,6 +261,45 @@ def test_rescale_tiles() -> None:
         cc.rescale_tiles(image, cc.Image((3,)))
 
 
+def test_a_filter_on_the_host() -> None:
+    array = values((4, 5, 6), "float32")
+    image, output = image_of(array, "float32"), cc.Image((6, 5, 4), "int16")
+    places = []
+
+    def on_host(tile: cc.Tile) -> None:
+        places.append((tile.place, tile.number, tile.count))
+        tile.output.array[...] = tile.inputs[0].array * 2
+
+    cc.run_filter(output, [image], on_host=on_host, place="cpu")
+    np.testing.assert_array_equal(cc.asnumpy(output, copy=True), array * 2)
+    cc.run_filter(image, [image], on_host=lambda tile: np.negative(tile.inputs[0].array, out=tile.output.array))
+    np.testing.assert_array_equal(cc.asnumpy(image, copy=True), -array)
+    assert places == [(-1, 0, 1)]
+    with pytest.raises(ZeroDivisionError):
+        cc.run_filter(output, [image], on_host=lambda tile: 1 // 0)
+    with pytest.raises(ValueError, match="on_device"):
+        cc.run_filter(output, [image])
+    with output.host(write=True), pytest.raises(cc.BusyError):
+        cc.run_filter(output, [image], on_host=on_host)
+
+
+def test_a_filter_on_a_device(needs_device: None) -> None:
+    last = cc.device_count() - 1
+    array = values((4, 5, 6), "float32")
+    image, output = image_of(array, "float32"), cc.Image((6, 5, 4), "int16", device=last)
+
+    def on_device(tile: cc.Tile) -> None:
+        assert (tile.place, tile.number, tile.count) == (last, 0, 1)
+        assert tile.output.__cuda_array_interface__["shape"] == (4, 5, 6)
+        cc.evaluate(tile.inputs[0].image.lazy * 2, tile.output.image, stream=tile.stream)
+
+    for stream in (None, 2):
+        output.fill(0)
+        cc.run_filter(output, [image], on_device=on_device, stream=stream)
+        assert output.state("cpu").valid_pixels == 0
+        np.testing.assert_array_equal(cc.asnumpy(output), array * 2)
+
+
 @pytest.mark.gpu
 def test_cupy_in_a_tiles_stream() -> None:
     cp = pytest.importorskip("cupy")

@@ -33,6 +33,7 @@ bool step_prefetch(model_world *world);
 bool step_evict(model_world *world);
 bool step_fill(model_world *world);
 bool step_rescale(model_world *world);
+bool step_copy_region(model_world *world);
 bool step_subtract(model_world *world);
 
 /* Where an operation runs, by the rule of operations.h; in steps_pixels.c. */
@@ -43,6 +44,7 @@ uint32_t world_operation_place(const model_world *world, model_image *const imag
 bool step_lend(model_world *world);
 bool step_borrow(model_world *world); /* the borrower reads or writes */
 bool step_return(model_world *world);
+bool step_renew(model_world *world);
 
 /* steps_memory.c: only where memory is short */
 bool step_limit(model_world *world);

@@ -277,3 +277,35 @@ bool step_return(model_world *world)
     world_drop(world, loan.pixels);
     return true;
 }
+
+/* A loan that stands is as a new one: it would be granted, and who works in the default stream finds the pixels. */
+bool step_renew(model_world *world)
+{
+    random_source *random = &world->random;
+    if (world->loan_count == 0)
+        return false;
+    const model_loan *loan = &world->loans[random_below(random, world->loan_count)];
+    const model_image *image =
+        random_chance(random, 50) ? world_pick_image(world) : world_image_of(world, loan->pixels);
+    if (image == NULL)
+        return false;
+    const int32_t standing = cc_loan_renew(loan->handle, image->handle);
+    report_step(world->step, "a loan at %d for image %d is renewed: %d", (int)loan->place, (int)image->number,
+                (int)standing);
+    if (standing == CC_LOAN_STALE)
+        return true;
+    const model_region whole = {.box = image->box};
+    const bool on_host = loan->place == CC_PLACE_HOST;
+    model_check(image->pixels == loan->pixels && memcmp(&image->box, &loan->box, sizeof loan->box) == 0,
+                "a loan of other pixels stands");
+    model_check(on_host || image->device == loan->place, "a loan at %d stands, the image is at %d", (int)loan->place,
+                (int)image->device);
+    model_check(!on_host || standing == CC_LOAN_STANDS, "a loan on the host is pending");
+    model_check(loan_errors(world, image, &whole, loan->place, loan->writes ? CC_ACCESS_READ_WRITE : CC_ACCESS_READ) ==
+                    0,
+                "a loan stands that would be refused");
+    /* Nobody is told of what is read beside a stream that is known. */
+    if (on_host || !loan->is_stream_known)
+        borrower_reads(world, loan, &loan->box, CC_STREAM_DEFAULT);
+    return true;
+}

@@ -60,7 +60,7 @@ from ._observe import (
     trace,
 )
 from ._owners import collect
-from ._tiles import Tile, TileInput, TilePixels, rescale_tiles, tiles
+from ._tiles import Tile, TileInput, TilePixels, rescale_tiles, run_filter, tiles
 
 __all__ = [
     "BusyError",
@@ -114,6 +114,7 @@ __all__ = [
     "live_images",
     "rescale_tiles",
     "reset_total_counters",
+    "run_filter",
     "set_device_limit",
     "synchronize",
     "tiles",

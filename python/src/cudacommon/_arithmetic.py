@@ -11,8 +11,9 @@ from ._pixel import number_of
 from ._streams import stream_handle
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
+    from ._expressions import Into
     from ._image import Image
 
 
@@ -62,28 +63,26 @@ class Arithmetic(Operators):
     def __ipow__(self, exponent: float) -> Self:
         return evaluate(self.lazy**exponent, self)  # type: ignore[arg-type, return-value]
 
-    def _step(
-        self, kind: int, *operands: Operand, out: Image | None = None, dtype: Any = None, stream: Any = None
-    ) -> Image:
-        return evaluate(self.lazy._step(kind, *operands), out, dtype=dtype, stream=stream)
+    def _step(self, kind: int, *operands: Operand, **into: Unpack[Into]) -> Image:
+        return evaluate(self.lazy._step(kind, *operands), **into)
 
-    def add(self, other: Operand, **into: Any) -> Image:
+    def add(self, other: Operand, **into: Unpack[Into]) -> Image:
         return self._step(expressions.ADD, other, **into)
 
-    def subtract(self, other: Operand, **into: Any) -> Image:
+    def subtract(self, other: Operand, **into: Unpack[Into]) -> Image:
         return self._step(expressions.SUBTRACT, other, **into)
 
-    def multiply(self, other: Operand, **into: Any) -> Image:
+    def multiply(self, other: Operand, **into: Unpack[Into]) -> Image:
         return self._step(expressions.MULTIPLY, other, **into)
 
-    def divide(self, other: Operand, **into: Any) -> Image:
+    def divide(self, other: Operand, **into: Unpack[Into]) -> Image:
         return self._step(expressions.DIVIDE, other, **into)
 
-    def minimum(self, other: Operand, **into: Any) -> Image:
+    def minimum(self, other: Operand, **into: Unpack[Into]) -> Image:
         """The lesser of the two; NaN when one is NaN."""
         return self._step(expressions.MINIMUM, other, **into)
 
-    def maximum(self, other: Operand, **into: Any) -> Image:
+    def maximum(self, other: Operand, **into: Unpack[Into]) -> Image:
         """The greater of the two; NaN when one is NaN."""
         return self._step(expressions.MAXIMUM, other, **into)
 
@@ -92,45 +91,45 @@ class Arithmetic(Operators):
         made = Expression.of(x).multiply_add(a, self)  # type: ignore[arg-type]
         return evaluate(made, self, stream=stream)  # type: ignore[arg-type]
 
-    def negate(self, **into: Any) -> Image:
+    def negate(self, **into: Unpack[Into]) -> Image:
         return self._step(expressions.NEGATE, **into)
 
-    def absolute(self, **into: Any) -> Image:
+    def absolute(self, **into: Unpack[Into]) -> Image:
         """Of complex values the magnitude."""
         return self._step(expressions.ABSOLUTE, **into)
 
-    def square(self, **into: Any) -> Image:
+    def square(self, **into: Unpack[Into]) -> Image:
         return self._step(expressions.SQUARE, **into)
 
-    def sqrt(self, **into: Any) -> Image:
+    def sqrt(self, **into: Unpack[Into]) -> Image:
         return self._step(expressions.SQUARE_ROOT, **into)
 
-    def real(self, **into: Any) -> Image:
+    def real(self, **into: Unpack[Into]) -> Image:
         return self._step(expressions.REAL, **into)
 
-    def imag(self, **into: Any) -> Image:
+    def imag(self, **into: Unpack[Into]) -> Image:
         """Of real values 0."""
         return self._step(expressions.IMAGINARY, **into)
 
-    def conjugate(self, **into: Any) -> Image:
+    def conjugate(self, **into: Unpack[Into]) -> Image:
         return self._step(expressions.CONJUGATE, **into)
 
-    def angle(self, **into: Any) -> Image:
+    def angle(self, **into: Unpack[Into]) -> Image:
         """From -pi to pi; of real values 0 or pi."""
         return self._step(expressions.ARGUMENT, **into)
 
-    def clamp(self, lower: Operand, upper: Operand, **into: Any) -> Image:
+    def clamp(self, lower: Operand, upper: Operand, **into: Unpack[Into]) -> Image:
         """No less than ``lower`` and no more than ``upper``; NaN stays."""
         return self._step(expressions.CLAMP, lower, upper, **into)
 
-    def less(self, other: Operand, **into: Any) -> Image:
+    def less(self, other: Operand, **into: Unpack[Into]) -> Image:
         return self._step(expressions.LESS, other, **into)
 
-    def equal(self, other: Operand, **into: Any) -> Image:
+    def equal(self, other: Operand, **into: Unpack[Into]) -> Image:
         """Whether the values are equal, pixel by pixel. ``==`` asks whether two names are of one image."""
         return self._step(expressions.EQUAL, other, **into)
 
-    def within(self, lower: Operand, upper: Operand, **into: Any) -> Image:
+    def within(self, lower: Operand, upper: Operand, **into: Unpack[Into]) -> Image:
         """Whether the values are from ``lower`` to ``upper``, both included."""
         return self._step(expressions.WITHIN, lower, upper, **into)
 
@@ -151,11 +150,11 @@ class Arithmetic(Operators):
             out = self._new_like(self._pixel_type, *_shape_of(made))
         return evaluate(made, out, dtype=dtype, stream=stream)
 
-    def magnitude(self, **into: Any) -> Image:
+    def magnitude(self, **into: Unpack[Into]) -> Image:
         """One component: the square root of the sum of the squares of each pixel's components."""
         return evaluate(self.lazy.magnitude(), **into)
 
-    def component(self, number: int, **into: Any) -> Image:
+    def component(self, number: int, **into: Unpack[Into]) -> Image:
         """One component of each pixel, by its number."""
         return evaluate(self.lazy.component(number), **into)
 

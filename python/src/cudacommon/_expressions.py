@@ -17,9 +17,16 @@ from ._promotion import ANY_FLOAT, ANY_INTEGER, BOOL, INT64, UINT64, float_of, p
 from ._streams import stream_handle
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, TypedDict
 
     from ._image import Image
+
+    class Into(TypedDict, total=False):
+        """Where a result goes; see evaluate()."""
+
+        out: Image | None
+        dtype: Any
+        stream: Any
 
 MAX_STEPS = 16
 MAX_INPUTS = 8
@@ -107,6 +114,9 @@ class Operators:
 
     def __abs__(self) -> Self:
         return self._combine(ABSOLUTE, self)  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        raise TypeError("an image has no truth of its own; ask for that of a number, as (a < b).min()")
 
 
 def _is_number(value: Any) -> bool:

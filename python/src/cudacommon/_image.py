@@ -14,10 +14,13 @@ from . import _dlpack, _observe, _picture
 from . import _structures as structures
 from ._access import DevicePixels, HostPixels, order_number
 from ._arithmetic import Arithmetic
+from ._filters import Filters
 from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
+from ._regions import Regions
+from ._smoothing import Smoothing
 from ._streams import protocol_stream, stream_handle
 from ._textures import Texture, params_of
 
@@ -115,7 +118,7 @@ class Layout(NamedTuple):
     f_contiguous: bool
 
 
-class Image(Arithmetic, Reductions):
+class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
     """Pixels on the CPU and the GPU at once, with spacing, origin, direction and the index of the first pixel.
 
     ``size``, ``index``, ``spacing``, ``origin`` and the columns of ``direction`` list axes as ITK does: i, the fastest,
@@ -506,11 +509,15 @@ class Image(Arithmetic, Reductions):
     def _new_like(self, pixel_type: int, components: int, size: Sequence[int]) -> Image:
         """For the result of an operation: with undefined pixels, where this one is on devices and, if it has as many
         axes, in space."""
-        dimension = len(size)
-        geometry = self._geometry if dimension == self.dimension else make_geometry(dimension)
+        geometry = self._geometry if len(size) == self.dimension else make_geometry(len(size))
+        return self._new_on(pixel_type, components, size, geometry)
+
+    def _new_on(
+        self, pixel_type: int, components: int, size: Sequence[int], geometry: structures.Geometry
+    ) -> Image:
         params = structures.ImageParams(
             _PARAMS_BYTES,
-            dimension,
+            len(size),
             pixel_type,
             components,
             library.cc_image_get_device(self._handle),
@@ -522,7 +529,60 @@ class Image(Arithmetic, Reductions):
         )
         handle = c_void_p()
         check(library.cc_image_create(params, handle))
+        return self._created(handle)
+
+    def _created(self, handle: c_void_p) -> Image:
+        """What an operation has made of this one."""
         return Image._from_handle(handle, self._on_host)
+
+    def _frame(self, pixel_type: int) -> Image:
+        """For what lies at one index of the last axis."""
+        axes = self.dimension - 1
+        if axes < 1:
+            raise ValueError("the image has one axis, expected one more: the last one counts frames")
+        direction: Any = [row[:axes] for row in self.direction[:axes]]
+        if abs(np.linalg.det(direction)) < 1e-3:
+            # The last axis is not one of space alone.
+            direction = None
+        geometry = make_geometry(axes, self.spacing[:axes], self.origin[:axes], direction, self.index[:axes])
+        return self._new_on(pixel_type, self.components, self.size[:axes], geometry)
+
+    def _grid(
+        self, like: Image | None, size: Any, spacing: Any, origin: Any, direction: Any, index: Any
+    ) -> tuple[Sequence[int], structures.Geometry]:
+        """Size and geometry of a grid: that of an image, and what else is said of it."""
+        base = self if like is None else like
+        dimension = base.dimension
+        old_size, old_spacing = base.size, base.spacing
+        new_spacing = old_spacing if spacing is None else tuple(_numbers("spacing", spacing, dimension))
+        new_size: Sequence[int] = old_size if size is None else _integers("size", size, dimension)
+        if any(not step > 0 for step in new_spacing):
+            raise ValueError(f"spacing = {new_spacing}, expected > 0")
+        is_scaled = origin is None and index is None and (size is None) != (spacing is None)
+        if size is None and spacing is not None:
+            new_size = [
+                max(1, math.floor(count * old / new + 0.5)) if count else 0
+                for count, old, new in zip(old_size, old_spacing, new_spacing, strict=True)
+            ]
+        elif spacing is None and size is not None:
+            new_spacing = tuple(
+                old * before / count if count else old
+                for before, old, count in zip(old_size, old_spacing, new_size, strict=True)
+            )
+        new_index = base.index if index is None else index
+        new_origin: Any = base.origin if origin is None else origin
+        rows = base.direction if direction is None else direction
+        if is_scaled:
+            # The outer face of the first pixel stays; it is half a pixel before the centre.
+            first = [
+                (at - 0.5) * old - (at - 0.5) * new
+                for at, old, new in zip(base.index, old_spacing, new_spacing, strict=True)
+            ]
+            new_origin = [
+                start + sum(entry * along for entry, along in zip(row, first, strict=True))
+                for start, row in zip(base.origin, rows, strict=True)
+            ]
+        return new_size, make_geometry(dimension, new_spacing, new_origin, rows, new_index)
 
     def discard(self, *, index: Sequence[int] | None = None, size: Sequence[int] | None = None) -> None:
         """Says that what the pixels hold is not needed any more."""

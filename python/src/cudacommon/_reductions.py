@@ -15,7 +15,17 @@ from ._promotion import COMPLEX128, FLOAT64, UINT64, is_complex
 from ._streams import stream_handle
 
 if TYPE_CHECKING:
+    from typing_extensions import TypedDict, Unpack
+
     from ._image import Image
+
+    class How(TypedDict, total=False):
+        """What a reduction gives; see Reductions."""
+
+        per_component: bool
+        as_image: bool
+        out: Image | None
+        stream: Any
 
 SUM = 0
 MEAN = 1
@@ -70,25 +80,25 @@ class Reductions:
         found = _first_pixel(result)
         return found if isinstance(found, tuple) or not per_component else (found,)
 
-    def sum(self, **how: Any) -> Any:
+    def sum(self, **how: Unpack[How]) -> Any:
         return self._reduce(SUM, **how)
 
-    def mean(self, **how: Any) -> Any:
+    def mean(self, **how: Unpack[How]) -> Any:
         return self._reduce(MEAN, **how)
 
-    def min(self, **how: Any) -> Any:
+    def min(self, **how: Unpack[How]) -> Any:
         """NaN when there is one."""
         return self._reduce(MINIMUM, **how)
 
-    def max(self, **how: Any) -> Any:
+    def max(self, **how: Unpack[How]) -> Any:
         """NaN when there is one."""
         return self._reduce(MAXIMUM, **how)
 
-    def var(self, **how: Any) -> Any:
+    def var(self, **how: Unpack[How]) -> Any:
         """The mean of the squares of the distances from the mean."""
         return self._reduce(VARIANCE, **how)
 
-    def std(self, **how: Any) -> Any:
+    def std(self, **how: Unpack[How]) -> Any:
         """The square root of the variance."""
         found = self._reduce(VARIANCE, **how)
         if isinstance(found, float):
@@ -97,11 +107,11 @@ class Reductions:
             return tuple(math.sqrt(each) for each in found)
         return evaluate(found.lazy.sqrt(), found, stream=how.get("stream"))
 
-    def norm(self, **how: Any) -> Any:
+    def norm(self, **how: Unpack[How]) -> Any:
         """The square root of the sum of the squares."""
         return self._reduce(NORM, **how)
 
-    def dot(self, other: Image, **how: Any) -> Any:
+    def dot(self, other: Image, **how: Unpack[How]) -> Any:
         """The sum of the products with the components of another image of the same size."""
         return self._reduce(DOT, other, **how)
 

@@ -281,6 +281,68 @@ class TilesParams(Structure):
     ]
 
 
+AxisOrder = c_int32 * MAX_DIMENSION
+
+
+class PadParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("border", c_int32 * MAX_DIMENSION),
+        ("lower", Index),
+        ("upper", Index),
+        ("value", c_void_p),
+    ]
+
+
+class ResampleParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("interpolation", c_int32),
+        ("outside", c_double),
+        ("matrix", c_double * 3 * 3),
+        ("offset", c_double * 3),
+    ]
+
+
+class GaussianParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("unit", c_int32),
+        ("sigma", Vector),
+        ("truncate", c_double),
+        ("border", c_int32),
+        ("reserved", c_int32),
+        ("border_value", c_double),
+    ]
+
+
+class ConvolveParams(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("axis", c_int32),
+        ("domain", c_int32),
+        ("reserved", c_int32),
+        ("centre", c_int64),
+        ("length", c_int64),
+    ]
+
+
+class Filter(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("input_count", c_int32),
+        ("inputs", POINTER(c_void_p)),
+        ("output", c_void_p),
+        ("on_device", TileFunction),
+        ("on_host", TileFunction),
+        ("user_data", c_void_p),
+        ("place", c_int32),
+        ("reserved", c_uint32),
+        ("stream", c_void_p),
+    ]
+
+
 EXPORT_COMPONENT_AXIS = 1
 EXPORT_STREAM_KNOWN = 2
 

@@ -15,7 +15,7 @@ from ._image import Image, _integers, place_number
 from ._lending import NOWHERE
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, storage_dtype_of
-from ._streams import protocol_stream
+from ._streams import protocol_stream, stream_handle
 
 MAX_INPUTS = 8
 OUTPUT = -1
@@ -177,16 +177,10 @@ def _each_axis(name: str, value: Any, dimension: int) -> list[Any]:
 class _Callbacks:
     """The caller's functions as C calls them. The first exception of any ends the run."""
 
-    def __init__(self, function: Any, progress: Any, output: Image, inputs: Sequence[TileInput]) -> None:
+    def __init__(self, progress: Any, output: Image, inputs: Sequence[TileInput]) -> None:
         self.error: BaseException | None = None
-        images = [each.image for each in inputs]
-
-        def work(tile: Any, _: Any) -> None:
-            made = Tile(tile.contents, output, images)
-            try:
-                function(made)
-            finally:
-                made._end()
+        self._output = output
+        self._inputs = [each.image for each in inputs]
 
         def region_of(of: TileInput) -> Any:
             def region(of_output: Any, of_input: Any, _: Any) -> None:
@@ -203,13 +197,22 @@ class _Callbacks:
 
             return structures.TilesRegionFunction(self._guarded(region))
 
-        self.function = None if function is None else structures.TileFunction(self._guarded(work))
         self.regions = [None if each.region is None else region_of(each) for each in inputs]
         self.progress = (
             None
             if progress is None
             else structures.TilesProgressFunction(self._guarded(lambda done, count, _: bool(progress(done, count))))
         )
+
+    def function(self, function: Callable[[Tile], Any]) -> Any:
+        def work(tile: Any, _: Any) -> None:
+            made = Tile(tile.contents, self._output, self._inputs)
+            try:
+                function(made)
+            finally:
+                made._end()
+
+        return structures.TileFunction(self._guarded(work))
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., int]:
         def guarded(*arguments: Any) -> int:
@@ -285,13 +288,13 @@ def tiles(
     The output may be an input. Blocks until the last tile is written; then the output is up to date on the host.
     """
     of = [each if isinstance(each, TileInput) else TileInput(each) for each in inputs]
-    callbacks = _Callbacks(function, progress, output, of)
+    callbacks = _Callbacks(progress, output, of)
     params = _params(callbacks, place, limit, buffers)
     made = (structures.TilesInput * len(of))(*map(_input, of, callbacks.regions))
     params.input_count = len(of)
     params.inputs = made
     params.output = output._handle
-    params.function = callbacks.function
+    params.function = callbacks.function(function)
     callbacks.check(library.cc_tiles_run(byref(params)))
 
 
@@ -307,6 +310,37 @@ def rescale_tiles(
     progress: Callable[[int, int], Any] | None = None,
 ) -> None:
     """``output = image * scale + shift`` tile by tile, with the values of ``Image.rescale()``. See :func:`tiles`."""
-    callbacks = _Callbacks(None, progress, output, ())
+    callbacks = _Callbacks(progress, output, ())
     params = _params(callbacks, place, limit, buffers)
     callbacks.check(library.cc_tiles_rescale(image._handle, scale, shift, output._handle, pointer(params)))
+
+
+def run_filter(
+    output: Image,
+    inputs: Sequence[Image] = (),
+    *,
+    on_device: Callable[[Tile], Any] | None = None,
+    on_host: Callable[[Tile], Any] | None = None,
+    place: int | str | None = None,
+    stream: Any = None,
+) -> None:
+    """Makes one image from others by a function for the GPU, one for the host, or both, called once with all of it.
+
+    The functions are as for :func:`tiles`, and see each image as the only tile there is; the output may be an input. At
+    ``place``; else on the output's device, when there are a device and a function for it, and on the host otherwise. On a
+    device the function queues its work in ``tile.stream``, which is ``stream``, and nobody waits.
+    """
+    if len(inputs) > MAX_INPUTS:
+        raise ValueError(f"there are {len(inputs)} inputs, expected at most {MAX_INPUTS}")
+    callbacks = _Callbacks(None, output, [TileInput(each) for each in inputs])
+    made = structures.Filter(ctypes.sizeof(structures.Filter), len(inputs))
+    handles = (c_void_p * len(inputs))(*(each._handle for each in inputs))
+    made.inputs = handles
+    made.output = output._handle
+    if on_device is not None:
+        made.on_device = callbacks.function(on_device)
+    if on_host is not None:
+        made.on_host = callbacks.function(on_host)
+    made.place = structures.DEVICE_CURRENT if place is None else place_number(place)
+    made.stream = stream_handle(stream)
+    callbacks.check(library.cc_filter_run(byref(made)))
