@@ -13,10 +13,11 @@ typedef struct resample_plan {
 
 /* A thread's column, and the pixel in it where it is. */
 typedef struct walk {
-    int64_t i;
-    int64_t j;
-    int64_t k;
+    double i; /* whole numbers, of which the next is found exactly: conversions are slow */
+    double j;
+    double k;
     int64_t volume;
+    int64_t rows; /* from this one to the last */
     int64_t left; /* pixels of the column still to do */
     int32_t component;
     const unsigned char *from; /* the source's first pixel of the volume, and its component */
@@ -30,15 +31,18 @@ static __device__ inline bool begin_walk(const resample_plan *plan, int64_t patc
     cc__column column;
     if (!cc__columns_find(&plan->columns, patch, (int32_t)threadIdx.x, &column))
         return false;
-    out->i = column.pixel;
-    out->j = plan->columns.march == 1 ? column.first : column.still;
-    out->k = plan->columns.march == 1 ? column.still : column.first;
+    const int64_t j = plan->columns.march == 1 ? column.first : column.still;
+    const int64_t k = plan->columns.march == 1 ? column.still : column.first;
+    out->i = (double)column.pixel;
+    out->j = (double)j;
+    out->k = (double)k;
+    out->rows = work->size[1] - j;
     out->volume = column.volume;
     out->left = column.end - column.first;
     out->component = column.component;
     out->from = work->source.data + column.volume * work->source.stride[3] + column.component * source_bytes;
-    out->to = work->destination.data + out->i * work->destination.stride[0] + out->j * work->destination.stride[1] +
-              out->k * work->destination.stride[2] + column.volume * work->destination.stride[3] +
+    out->to = work->destination.data + column.pixel * work->destination.stride[0] + j * work->destination.stride[1] +
+              k * work->destination.stride[2] + column.volume * work->destination.stride[3] +
               column.component * destination_bytes;
     return true;
 }
@@ -46,8 +50,8 @@ static __device__ inline bool begin_walk(const resample_plan *plan, int64_t patc
 static __device__ inline void step_walk(const resample_plan *plan, walk *w)
 {
     const bool is_second = plan->columns.march == 1;
-    w->j += is_second;
-    w->k += !is_second;
+    w->j += is_second ? 1.0 : 0.0;
+    w->k += is_second ? 0.0 : 1.0;
     w->to += is_second ? plan->work.destination.stride[1] : plan->work.destination.stride[2];
     w->left--;
 }
@@ -241,7 +245,7 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         const double *row = work->map.row[axis];
         const double start = cc__map_start(row, w->i, w->j);
         const uint64_t first = (uint64_t)cc__fixed_of(cc__map_position(row, start, w->k));
-        const uint64_t last = (uint64_t)cc__fixed_of(cc__map_position(row, start, w->k + w->left - 1));
+        const uint64_t last = (uint64_t)cc__fixed_of(cc__map_position(row, start, w->k + (double)(w->left - 1)));
         const uint64_t end = (uint64_t)(work->source_size[axis] - 1) << CC__FIXED_BITS;
         inside = inside && first < end && last < end;
     }
@@ -285,10 +289,10 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
             if (!begin_walk(&plan, patch, SOURCE_BYTES, DESTINATION_BYTES, &w))                                        \
                 continue;                                                                                              \
             find_footing(work, &w, &f);                                                                                \
-            const int64_t rows = work->size[1] - w.j;                                                                  \
+            const int64_t rows = w.rows;                                                                               \
             const double start = cc__map_start(map, w.i, w.j);                                                         \
             const bool is_all = rows >= ROWS && f.inside == (1u << ROWS) - 1;                                          \
-            double k = (double)w.k;                                                                                    \
+            double k = w.k;                                                                                            \
             for (; w.left > 0; w.left--, k += 1, w.to += work->destination.stride[2]) {                                \
                 /* Whole numbers, so that adding 1 is exact. */                                                        \
                 const cc__near_float32 near = cc__near_float32_of(start + map[2] * k, work->source_size[2]);           \
@@ -324,7 +328,7 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         CC__UNROLL                                                                                                     \
         for (int32_t axis = 0; axis < 3; axis++)                                                                       \
             start[axis] = cc__map_start(work->map.row[axis], w->i, w->j);                                              \
-        double k = (double)w->k;                                                                                       \
+        double k = w->k;                                                                                               \
         for (; w->left > 0; w->left--, k += 1, w->to += work->destination.stride[2]) {                                 \
             const unsigned char *p = w->from;                                                                          \
             float f[3];                                                                                                \

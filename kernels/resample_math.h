@@ -12,14 +12,14 @@
 #include <stdbool.h>
 
 /* Never summed up along a row or column, so that no error grows. The third axis comes last: columns go along it. */
-CC__SHARED double cc__map_start(const double row[4], int64_t i, int64_t j)
+CC__SHARED double cc__map_start(const double row[4], double i, double j)
 {
-    return (row[0] * (double)i + row[1] * (double)j) + row[3];
+    return (row[0] * i + row[1] * j) + row[3];
 }
 
-CC__SHARED double cc__map_position(const double row[4], double start, int64_t k)
+CC__SHARED double cc__map_position(const double row[4], double start, double k)
 {
-    return start + row[2] * (double)k;
+    return start + row[2] * k;
 }
 
 /*
@@ -219,7 +219,7 @@ CC__DEFINE_SAMPLE(any_float64, double, float64, CC__LOAD_ANY_FLOAT64)
 /* The position of an output pixel, with its displacement where there is a field; starts are cc__map_start() of the
  * maps. */
 #define CC__DEFINE_POSITION(NAME, NUMBER, SUFFIX)                                                                      \
-    CC__SHARED void cc__displaced_##NAME(const cc__resample *work, const double start[3], int64_t k, int64_t l,        \
+    CC__SHARED void cc__displaced_##NAME(const cc__resample *work, const double start[3], double k, int64_t l,         \
                                          double position[3])                                                           \
     {                                                                                                                  \
         const unsigned char *first = work->field.data + (work->field_size[3] > 1 ? l : 0) * work->field.stride[3];     \

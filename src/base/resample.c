@@ -25,7 +25,7 @@ typedef double results[CC_MAX_COMPONENTS][PIECE];
 static void starts(const cc__map *map, const piece *p, int64_t i, double out[3])
 {
     for (int32_t axis = 0; axis < 3; axis++)
-        out[axis] = cc__map_start(map->row[axis], p->at[0] + i, p->at[1]);
+        out[axis] = cc__map_start(map->row[axis], (double)(p->at[0] + i), (double)p->at[1]);
 }
 
 static void position_of(const piece *p, int64_t i, double out[3])
@@ -34,14 +34,14 @@ static void position_of(const piece *p, int64_t i, double out[3])
     double start[3];
     starts(&work->map, p, i, start);
     for (int32_t axis = 0; axis < 3; axis++)
-        out[axis] = cc__map_position(work->map.row[axis], start[axis], p->at[2]);
+        out[axis] = cc__map_position(work->map.row[axis], start[axis], (double)p->at[2]);
     if (work->field.data == NULL)
         return;
     starts(&work->field_map, p, i, start);
     if (work->in_float32)
-        cc__displaced_any_float32(work, start, p->at[2], p->at[3], out);
+        cc__displaced_any_float32(work, start, (double)p->at[2], p->at[3], out);
     else
-        cc__displaced_any_float64(work, start, p->at[2], p->at[3], out);
+        cc__displaced_any_float64(work, start, (double)p->at[2], p->at[3], out);
 }
 
 static void keep_outside(const cc__resample *work, int64_t i, results out)
