@@ -20,6 +20,7 @@ cudacommon_add_test(
     LABEL label             unit, model, fault or gpu
     SOURCES file...         a program of its own; a test that names the same program again reuses it
     [INTERNAL]              links the rooms' own functions (cc__), not the shared library
+    [ONE_THREAD]            has no second thread, so that the thread sanitizer need not see all of it
     [DEVICES device...]     one test for each, with CUDACOMMON_DEVICE set to it; cuda gets the label gpu;
                             emulated~7 sets CUDACOMMON_EMULATED_SEED=7 too
     [ENVIRONMENT VAR=value...]
@@ -29,7 +30,7 @@ Without DEVICES a test sees none, except those labelled gpu, which see CUDA. A g
 with CC_TEST_REQUIRE_GPU=1 in the environment it fails instead.
 ]]
 function(cudacommon_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "INTERNAL" "NAME;LABEL;TIMEOUT" "SOURCES;DEVICES;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "INTERNAL;ONE_THREAD" "NAME;LABEL;TIMEOUT" "SOURCES;DEVICES;ENVIRONMENT")
     list(GET arg_SOURCES 0 first)
     get_filename_component(program "${first}" NAME_WE)
     if(NOT TARGET ${program})
@@ -71,6 +72,11 @@ function(cudacommon_register_test name device)
     set(timeout 300)
     if(CUDACOMMON_SANITIZE)
         set(timeout 900)
+        set(one_in 5)
+        if(arg_ONE_THREAD AND CUDACOMMON_SANITIZE MATCHES "thread")
+            set(one_in 25)
+        endif()
+        list(APPEND environment "CC_TEST_SHARE=${one_in}")
     endif()
     if(label STREQUAL "gpu")
         # CUDA does not work in a forked child; free memory is counted, so one at a time.

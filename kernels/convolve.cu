@@ -1,7 +1,7 @@
 /* What stands before and after Fourier transforms of lines on the GPU: into the buffer, the filter, and out again. */
 #include "base/convolve.h"
+#include "kernels/any_type.h"
 #include "kernels/convolve_launch.h"
-#include "kernels/pixel_math.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -52,22 +52,12 @@ typedef struct cc__multiply_plan {
     cc__divisor divisor; /* frequencies */
 } cc__multiply_plan;
 
-#define LOAD_REAL(NAME, HOLDER, BITS)                                                                                  \
-    case CC_PIXEL_##NAME:                                                                                              \
-        return cc__load_##NAME(*(const HOLDER *)at);
-
+/* The real part. */
 static __device__ inline double load(cc_pixel_type type, const unsigned char *at)
 {
-    switch ((int32_t)type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(LOAD_REAL)
-    case CC_PIXEL_COMPLEX64:
+    if (type == CC_PIXEL_COMPLEX64)
         return cc__load_FLOAT32(*(const uint32_t *)at);
-    case CC_PIXEL_COMPLEX128:
-        return cc__load_FLOAT64(*(const uint64_t *)at);
-    }
-    return 0.0;
+    return type == CC_PIXEL_COMPLEX128 ? cc__load_FLOAT64(*(const uint64_t *)at) : cc__load_any((int32_t)type, at);
 }
 
 static __device__ inline double load_imaginary(cc_pixel_type type, const unsigned char *at)
@@ -75,20 +65,6 @@ static __device__ inline double load_imaginary(cc_pixel_type type, const unsigne
     if (type == CC_PIXEL_COMPLEX64)
         return cc__load_FLOAT32(((const uint32_t *)at)[1]);
     return type == CC_PIXEL_COMPLEX128 ? cc__load_FLOAT64(((const uint64_t *)at)[1]) : 0.0;
-}
-
-#define STORE_REAL(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME:                                                                                              \
-        *(HOLDER *)at = (HOLDER)cc__store_##NAME(value);                                                               \
-        break;
-
-static __device__ inline void store(cc_pixel_type type, unsigned char *at, double value)
-{
-    switch ((int32_t)type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(STORE_REAL)
-    }
 }
 
 static __device__ inline int64_t offset_of(const cc__lines_plan_of_tiles *plan, int32_t side, int32_t line)
@@ -121,8 +97,9 @@ static __device__ inline int64_t offset_of(const cc__lines_plan_of_tiles *plan, 
             int32_t p = plan.is_along_rows != 0 ? column : i;                                                          \
             NUMBER number = 0;                                                                                         \
             if (line + l < plan.lines && pixel + p < plan.size)                                                        \
-                number = (NUMBER)load(plan.source_type, plan.source + offset_of(&plan, 0, plan.first + line + l) +     \
-                                                            (pixel + p) * plan.step[0]);                               \
+                number = (NUMBER)cc__load_any((int32_t)plan.source_type,                                               \
+                                              plan.source + offset_of(&plan, 0, plan.first + line + l) +               \
+                                                  (pixel + p) * plan.step[0]);                                         \
             shared[l][p] = number;                                                                                     \
         }                                                                                                              \
         __syncthreads();                                                                                               \
@@ -152,9 +129,10 @@ static __device__ inline int64_t offset_of(const cc__lines_plan_of_tiles *plan, 
             int32_t l = plan.is_along_rows != 0 ? i : column;                                                          \
             int32_t p = plan.is_along_rows != 0 ? column : i;                                                          \
             if (line + l < plan.lines && pixel + p < plan.size)                                                        \
-                store(plan.destination_type,                                                                           \
-                      plan.destination + offset_of(&plan, 1, plan.first + line + l) + (pixel + p) * plan.step[1],      \
-                      (double)shared[l][p]);                                                                           \
+                cc__store_any((int32_t)plan.destination_type,                                                          \
+                              plan.destination + offset_of(&plan, 1, plan.first + line + l) +                          \
+                                  (pixel + p) * plan.step[1],                                                          \
+                              (double)shared[l][p]);                                                                   \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \

@@ -37,12 +37,12 @@ cc_status cc__launch_smooth(const void *work, const cc__launcher *launcher); /* 
 cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher);
 
 /* For cc__kernel, each with the work of its header in base/. */
+cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
-/* For cc__kernel: the work is a cc__derivative or cc__resample. */
-cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
-/* A part of the above. */
+
+/* What cc__launch_resample() begins with for a cubic B-spline. */
 cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher);
 
 /*

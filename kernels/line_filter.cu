@@ -1,9 +1,9 @@
 /* Filters along lines on the GPU: one kernel for lines that are rows, one for lines that lie side by side. */
 #include "base/smooth.h"
+#include "kernels/any_type.h"
 #include "kernels/border_math.h"
 #include "kernels/launch.h"
 #include "kernels/line_math.h"
-#include "kernels/pixel_math.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -69,34 +69,6 @@ static __device__ inline int64_t offset_of_line(const cc__line_shape *shape, int
     return offset;
 }
 
-#define LOAD_REAL(NAME, HOLDER, BITS)                                                                                  \
-    case CC_PIXEL_##NAME:                                                                                              \
-        return cc__load_##NAME(*(const HOLDER *)at);
-
-static __device__ inline double load_any(const cc__line_shape *shape, const unsigned char *at)
-{
-    switch ((int32_t)shape->source_type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(LOAD_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(LOAD_REAL)
-    }
-    return 0.0;
-}
-
-#define STORE_REAL(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME:                                                                                              \
-        *(HOLDER *)at = (HOLDER)cc__store_##NAME(value);                                                               \
-        break;
-
-static __device__ inline void store_any(const cc__line_shape *shape, unsigned char *at, double value)
-{
-    switch ((int32_t)shape->destination_type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_32_BITS(STORE_REAL)
-        CC__FOR_EACH_TYPE_OF_64_BITS(STORE_REAL)
-    }
-}
-
 static __device__ inline float load_same_float(const cc__line_shape *shape, const unsigned char *at)
 {
     (void)shape;
@@ -111,12 +83,12 @@ static __device__ inline double load_same_double(const cc__line_shape *shape, co
 
 static __device__ inline float load_any_float(const cc__line_shape *shape, const unsigned char *at)
 {
-    return (float)load_any(shape, at);
+    return (float)cc__load_any((int32_t)shape->source_type, at);
 }
 
 static __device__ inline double load_any_double(const cc__line_shape *shape, const unsigned char *at)
 {
-    return load_any(shape, at);
+    return cc__load_any((int32_t)shape->source_type, at);
 }
 
 static __device__ inline void store_same_float(const cc__line_shape *shape, unsigned char *at, float value)
@@ -133,12 +105,12 @@ static __device__ inline void store_same_double(const cc__line_shape *shape, uns
 
 static __device__ inline void store_any_float(const cc__line_shape *shape, unsigned char *at, float value)
 {
-    store_any(shape, at, (double)value);
+    cc__store_any((int32_t)shape->destination_type, at, (double)value);
 }
 
 static __device__ inline void store_any_double(const cc__line_shape *shape, unsigned char *at, double value)
 {
-    store_any(shape, at, value);
+    cc__store_any((int32_t)shape->destination_type, at, value);
 }
 
 /*

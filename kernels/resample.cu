@@ -1,10 +1,14 @@
 #include "kernels/columns.h"
 #include "kernels/launch.h"
 #include "kernels/resample_math.h"
+#include "kernels/step_math.h"
 
 typedef struct resample_plan {
     cc__resample work;
     cc__columns columns; /* of the destination's components */
+    int32_t stride[3];   /* the source's, where they are short */
+    bool has_short_strides;
+    uint64_t outside; /* the bits of a component of the destination */
 } resample_plan;
 
 /* A thread's column, and the pixel in it where it is. */
@@ -129,7 +133,7 @@ static __device__ inline bool find_nearest(const cc__resample *work, const doubl
                 if (work->field.data != NULL) {                                                                        \
                     double start[3];                                                                                   \
                     find_field_start(work, &w, start);                                                                 \
-                    cc__displaced_##SUFFIX(work, start, w.k, w.volume, position);                                      \
+                    cc__displaced_any_##SUFFIX(work, start, w.k, w.volume, position);                                  \
                 }                                                                                                      \
                 double value = work->outside;                                                                          \
                 if (work->interpolation != CC_INTERPOLATION_NEAREST) {                                                 \
@@ -158,67 +162,184 @@ CC__DEFINE_SAMPLE(of_uint8, float, float32, READ_UINT8)
 CC__DEFINE_SAMPLE(of_int16, float, float32, READ_INT16)
 CC__DEFINE_SAMPLE(of_uint16, float, float32, READ_UINT16)
 CC__DEFINE_SAMPLE(of_float32, float, float32, READ_FLOAT32)
+CC__DEFINE_POSITION(of_float32, float, float32)
 
-#define WRITE_UINT8(TO, VALUE) (*(uint8_t *)(TO) = cc__store_UINT8((double)(VALUE)))
-#define WRITE_INT16(TO, VALUE) (*(int16_t *)(TO) = cc__store_INT16((double)(VALUE)))
-#define WRITE_UINT16(TO, VALUE) (*(uint16_t *)(TO) = cc__store_UINT16((double)(VALUE)))
-#define WRITE_FLOAT32(TO, VALUE) (*(uint32_t *)(TO) = cc__store_FLOAT32((double)(VALUE)))
+/* As cc__store_UINT8() and so on do it: at 1.5 * 2^23 the last bit of a float32 is worth 1. */
+static __device__ inline uint32_t round_into(float value, float least, float greatest)
+{
+    value = value > least ? value : least;
+    value = value < greatest ? value : greatest;
+    return cc__bits_of_float32(value + 0x1.8p23F);
+}
 
-/* The axes of both images are parallel: of neighbours in a column, one needs a plane of the other's. */
+/* WRITE: a float32; KEEP: the value outside, of so many bytes. */
+#define WRITE_UINT8(TO, VALUE) (*(uint8_t *)(TO) = (uint8_t)round_into(VALUE, 0, UINT8_MAX))
+#define WRITE_INT16(TO, VALUE)                                                                                         \
+    (*(int16_t *)(TO) = (int16_t)round_into((VALUE) == (VALUE) ? (VALUE) : 0, INT16_MIN, INT16_MAX))
+#define WRITE_UINT16(TO, VALUE) (*(uint16_t *)(TO) = (uint16_t)round_into(VALUE, 0, UINT16_MAX))
+#define WRITE_FLOAT32(TO, VALUE) (*(uint32_t *)(TO) = cc__store_float32(VALUE))
+#define KEEP_1(TO) (*(TO) = (uint8_t)plan.outside)
+#define KEEP_2(TO) (*(uint16_t *)(TO) = (uint16_t)plan.outside)
+#define KEEP_4(TO) (*(uint32_t *)(TO) = (uint32_t)plan.outside)
+
+/*
+ * The axes of both images are parallel: the places along the first two axes are those of the whole column, and of two
+ * neighbours in it one needs a plane of the other's. A thread has several columns, so that the third axis is for all.
+ */
+#define ROWS CC__COLUMN_ROWS
+
+/* Of all rows: which planes there are values of. */
 typedef struct planes {
     int64_t first;
     int64_t second;
-    float first_value;
-    float second_value;
+    float first_value[ROWS];
+    float second_value[ROWS];
 } planes;
 
+/* Where the thread's columns are in a plane of the source: bytes to the pixel before, and on to the next ones. */
+typedef struct footing {
+    int64_t x;
+    float fx;
+    int64_t at[ROWS];
+    int64_t y[ROWS];
+    float fy[ROWS];
+    uint32_t inside; /* a bit for each row */
+} footing;
+
+static __device__ inline void find_footing(const cc__resample *work, const walk *w, footing *out)
+{
+    walk row = *w;
+    double position[3];
+    find_position(work, w, position);
+    const cc__near_float32 nx = cc__near_float32_of(position[0], work->source_size[0]);
+    out->x = nx.fraction != 0 ? work->source.stride[0] : 0;
+    out->fx = nx.fraction;
+    out->inside = 0;
+    CC__UNROLL
+    for (int32_t n = 0; n < ROWS; n++) {
+        row.j = w->j + n;
+        find_position(work, &row, position);
+        const cc__near_float32 ny = cc__near_float32_of(position[1], work->source_size[1]);
+        out->at[n] = nx.first * work->source.stride[0] + ny.first * work->source.stride[1];
+        out->y[n] = ny.fraction != 0 ? work->source.stride[1] : 0;
+        out->fy[n] = ny.fraction;
+        if (nx.is_inside && ny.is_inside)
+            out->inside |= 1u << n;
+    }
+}
+
+/*
+ * Whether a column is where all pixels around have all their neighbours. Positions go up or down along it, also when
+ * they are rounded, so that its ends tell.
+ */
+static __device__ inline bool is_inside(const resample_plan *plan, const walk *w)
+{
+    const cc__resample *work = &plan->work;
+    bool inside = plan->has_short_strides && plan->columns.march == 2;
+    CC__UNROLL
+    for (int32_t axis = 0; axis < 3; axis++) {
+        const double *row = work->map.row[axis];
+        const double start = cc__map_start(row, w->i, w->j);
+        const uint64_t first = (uint64_t)cc__fixed_of(cc__map_position(row, start, w->k));
+        const uint64_t last = (uint64_t)cc__fixed_of(cc__map_position(row, start, w->k + w->left - 1));
+        const uint64_t end = (uint64_t)(work->source_size[axis] - 1) << CC__FIXED_BITS;
+        inside = inside && first < end && last < end;
+    }
+    return inside;
+}
+
 #define DEFINE_LINEAR(NAME, SAMPLE, WRITE, SOURCE_BYTES, DESTINATION_BYTES)                                            \
-    static __device__ inline float sample_planes_##NAME(const unsigned char *p, int64_t z, int64_t x, int64_t y,       \
-                                                        float fx, float fy, const cc__near_float32 *near, planes *had) \
+    static __device__ inline void load_plane_##NAME(const unsigned char *plane, const footing *f, float out[ROWS])     \
     {                                                                                                                  \
-        float first = had->first_value, second = had->second_value;                                                    \
-        if (near->first == had->second)                                                                                \
-            first = had->second_value;                                                                                 \
-        else if (near->first != had->first)                                                                            \
-            first = cc__sample_plane_##SAMPLE(0, p + near->first * z, x, y, fx, fy);                                   \
+        CC__UNROLL                                                                                                     \
+        for (int32_t n = 0; n < ROWS; n++)                                                                             \
+            out[n] = cc__sample_plane_##SAMPLE(0, plane + f->at[n], f->x, f->y[n], f->fx, f->fy[n]);                   \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __device__ inline void load_planes_##NAME(const unsigned char *from, int64_t slice, const footing *f,       \
+                                                     const cc__near_float32 *near, planes *had)                        \
+    {                                                                                                                  \
+        if (near->first == had->second) {                                                                              \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < ROWS; n++)                                                                         \
+                had->first_value[n] = had->second_value[n];                                                            \
+        } else if (near->first != had->first) {                                                                        \
+            load_plane_##NAME(from + near->first * slice, f, had->first_value);                                        \
+        }                                                                                                              \
         had->first = near->first;                                                                                      \
-        had->first_value = first;                                                                                      \
-        if (near->fraction == 0)                                                                                       \
-            return first;                                                                                              \
-        if (near->first + 1 != had->second)                                                                            \
-            second = cc__sample_plane_##SAMPLE(0, p + (near->first + 1) * z, x, y, fx, fy);                            \
-        had->second = near->first + 1;                                                                                 \
-        had->second_value = second;                                                                                    \
-        return cc__between_float32(first, second, near->fraction);                                                     \
+        if (near->fraction != 0 && near->first + 1 != had->second) {                                                   \
+            load_plane_##NAME(from + (near->first + 1) * slice, f, had->second_value);                                 \
+            had->second = near->first + 1;                                                                             \
+        }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         parallel_##NAME(const __grid_constant__ resample_plan plan)                                                    \
     {                                                                                                                  \
         const cc__resample *work = &plan.work;                                                                         \
-        const double *row = work->map.row[2];                                                                          \
+        const double *map = work->map.row[2];                                                                          \
         for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
             walk w;                                                                                                    \
-            double position[3];                                                                                        \
-            planes had = {-1, -1, 0, 0};                                                                               \
+            footing f;                                                                                                 \
+            planes had = {-1, -1, {0, 0, 0, 0}, {0, 0, 0, 0}};                                                         \
             if (!begin_walk(&plan, patch, SOURCE_BYTES, DESTINATION_BYTES, &w))                                        \
                 continue;                                                                                              \
-            find_position(work, &w, position);                                                                         \
-            const cc__near_float32 nx = cc__near_float32_of(position[0], work->source_size[0]);                        \
-            const cc__near_float32 ny = cc__near_float32_of(position[1], work->source_size[1]);                        \
-            const bool is_inside = nx.is_inside && ny.is_inside;                                                       \
-            const int64_t x = nx.fraction != 0 ? work->source.stride[0] : 0;                                           \
-            const int64_t y = ny.fraction != 0 ? work->source.stride[1] : 0;                                           \
-            const unsigned char *p = w.from + nx.first * work->source.stride[0] + ny.first * work->source.stride[1];   \
-            for (; w.left > 0; step_walk(&plan, &w)) {                                                                 \
-                const double at = cc__map_position(row, cc__map_start(row, w.i, w.j), w.k);                            \
-                const cc__near_float32 nz = cc__near_float32_of(at, work->source_size[2]);                             \
-                if (is_inside && nz.is_inside)                                                                         \
-                    WRITE(w.to,                                                                                        \
-                          sample_planes_##NAME(p, work->source.stride[2], x, y, nx.fraction, ny.fraction, &nz, &had)); \
-                else                                                                                                   \
-                    WRITE(w.to, work->outside);                                                                        \
+            find_footing(work, &w, &f);                                                                                \
+            const int64_t rows = work->size[1] - w.j;                                                                  \
+            const double start = cc__map_start(map, w.i, w.j);                                                         \
+            const bool is_all = rows >= ROWS && f.inside == (1u << ROWS) - 1;                                          \
+            double k = (double)w.k;                                                                                    \
+            for (; w.left > 0; w.left--, k += 1, w.to += work->destination.stride[2]) {                                \
+                /* Whole numbers, so that adding 1 is exact. */                                                        \
+                const cc__near_float32 near = cc__near_float32_of(start + map[2] * k, work->source_size[2]);           \
+                if (near.is_inside && f.inside != 0)                                                                   \
+                    load_planes_##NAME(w.from, work->source.stride[2], &f, &near, &had);                               \
+                if (near.is_inside && is_all) {                                                                        \
+                    CC__UNROLL                                                                                         \
+                    for (int32_t n = 0; n < ROWS; n++) {                                                               \
+                        const float value =                                                                            \
+                            cc__between_float32(had.first_value[n], had.second_value[n], near.fraction);               \
+                        WRITE(w.to + n * work->destination.stride[1], value);                                          \
+                    }                                                                                                  \
+                    continue;                                                                                          \
+                }                                                                                                      \
+                CC__UNROLL                                                                                             \
+                for (int32_t n = 0; n < ROWS; n++) {                                                                   \
+                    const float value = cc__between_float32(had.first_value[n], had.second_value[n], near.fraction);   \
+                    unsigned char *to = w.to + n * work->destination.stride[1];                                        \
+                    if (n < rows && near.is_inside && (f.inside >> n & 1) != 0)                                        \
+                        WRITE(to, value);                                                                              \
+                    else if (n < rows)                                                                                 \
+                        KEEP_##DESTINATION_BYTES(to);                                                                  \
+                }                                                                                                      \
             }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* x: bytes to the next pixel, a constant where it can be. */                                                      \
+    static __device__ inline void oblique_inside_##NAME(const resample_plan *plan, walk *w, int64_t x)                 \
+    {                                                                                                                  \
+        const cc__resample *work = &plan->work;                                                                        \
+        double start[3];                                                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t axis = 0; axis < 3; axis++)                                                                       \
+            start[axis] = cc__map_start(work->map.row[axis], w->i, w->j);                                              \
+        double k = (double)w->k;                                                                                       \
+        for (; w->left > 0; w->left--, k += 1, w->to += work->destination.stride[2]) {                                 \
+            const unsigned char *p = w->from;                                                                          \
+            float f[3];                                                                                                \
+            CC__UNROLL                                                                                                 \
+            for (int32_t axis = 0; axis < 3; axis++) {                                                                 \
+                const uint64_t bits = cc__bits_of_float64((start[axis] + work->map.row[axis][2] * k) + 0x1.8p29);      \
+                /* The lower half of what cc__fixed_of() has, which holds all of a pixel inside. */                    \
+                const int32_t first = (int32_t)((uint32_t)(bits >> CC__FIXED_BITS) - UINT32_C(0x90000000));            \
+                f[axis] = (float)(int32_t)(bits & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;                             \
+                p += (int64_t)first * plan->stride[axis];                                                              \
+            }                                                                                                          \
+            const float a = cc__sample_plane_##SAMPLE(0, p, x, plan->stride[1], f[0], f[1]);                           \
+            const float b = cc__sample_plane_##SAMPLE(0, p + plan->stride[2], x, plan->stride[1], f[0], f[1]);         \
+            const float value = cc__between_float32(a, b, f[2]);                                                       \
+            WRITE(w->to, value);                                                                                       \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
@@ -230,6 +351,13 @@ typedef struct planes {
             walk w;                                                                                                    \
             if (!begin_walk(&plan, patch, SOURCE_BYTES, DESTINATION_BYTES, &w))                                        \
                 continue;                                                                                              \
+            if (is_inside(&plan, &w)) {                                                                                \
+                if (work->source.stride[0] == SOURCE_BYTES)                                                            \
+                    oblique_inside_##NAME(&plan, &w, SOURCE_BYTES);                                                    \
+                else                                                                                                   \
+                    oblique_inside_##NAME(&plan, &w, work->source.stride[0]);                                          \
+                continue;                                                                                              \
+            }                                                                                                          \
             for (; w.left > 0; step_walk(&plan, &w)) {                                                                 \
                 double position[3];                                                                                    \
                 cc__near_float32 near[3];                                                                              \
@@ -237,10 +365,11 @@ typedef struct planes {
                 CC__UNROLL                                                                                             \
                 for (int32_t axis = 0; axis < 3; axis++)                                                               \
                     near[axis] = cc__near_float32_of(position[axis], work->source_size[axis]);                         \
-                if (near[0].is_inside && near[1].is_inside && near[2].is_inside)                                       \
-                    WRITE(w.to, cc__sample_linear_##SAMPLE(0, w.from, work->source.stride, near));                     \
-                else                                                                                                   \
-                    WRITE(w.to, work->outside);                                                                        \
+                if (near[0].is_inside && near[1].is_inside && near[2].is_inside) {                                     \
+                    const float value = cc__sample_linear_##SAMPLE(0, w.from, work->source.stride, near);              \
+                    WRITE(w.to, value);                                                                                \
+                } else                                                                                                 \
+                    KEEP_##DESTINATION_BYTES(w.to);                                                                    \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -259,23 +388,110 @@ typedef struct planes {
     DEFINE_LINEAR(FROM##_##TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)
 FOR_EACH_PAIR(DEFINE_PAIR)
 
-static bool is_parallel(const resample_plan *plan)
+/* Linear, by a field, all of float32. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) warp_float32(const __grid_constant__ resample_plan plan)
 {
-    const double(*row)[4] = plan->work.map.row;
-    return plan->columns.march == 2 && row[0][1] == 0 && row[0][2] == 0 && row[1][0] == 0 && row[1][2] == 0 &&
-           row[2][0] == 0 && row[2][1] == 0;
+    const cc__resample *work = &plan.work;
+    for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {
+        walk w;
+        if (!begin_walk(&plan, patch, 4, 4, &w))
+            continue;
+        for (; w.left > 0; step_walk(&plan, &w)) {
+            double position[3], start[3];
+            cc__near_float32 near[3];
+            find_position(work, &w, position);
+            find_field_start(work, &w, start);
+            cc__displaced_of_float32(work, start, w.k, w.volume, position);
+            CC__UNROLL
+            for (int32_t axis = 0; axis < 3; axis++)
+                near[axis] = cc__near_float32_of(position[axis], work->source_size[axis]);
+            if (near[0].is_inside && near[1].is_inside && near[2].is_inside) {
+                const float value = cc__sample_linear_of_float32(0, w.from, work->source.stride, near);
+                WRITE_FLOAT32(w.to, value);
+            } else {
+                KEEP_4(w.to);
+            }
+        }
+    }
 }
 
-static const void *kernel_of(const resample_plan *plan)
+/* The nearest pixel as it is, without a field. */
+#define DEFINE_NEAREST(BYTES, HOLDER)                                                                                  \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        nearest_##BYTES(const __grid_constant__ resample_plan plan)                                                    \
+    {                                                                                                                  \
+        const cc__resample *work = &plan.work;                                                                         \
+        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
+            walk w;                                                                                                    \
+            if (!begin_walk(&plan, patch, BYTES, BYTES, &w))                                                           \
+                continue;                                                                                              \
+            for (; w.left > 0; step_walk(&plan, &w)) {                                                                 \
+                const unsigned char *pixel = w.from;                                                                   \
+                double position[3];                                                                                    \
+                find_position(work, &w, position);                                                                     \
+                const bool inside = find_nearest(work, position, &pixel);                                              \
+                *(HOLDER *)w.to = inside ? *(const HOLDER *)pixel : (HOLDER)plan.outside;                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+DEFINE_NEAREST(1, uint8_t)
+DEFINE_NEAREST(2, uint16_t)
+DEFINE_NEAREST(4, uint32_t)
+DEFINE_NEAREST(8, uint64_t)
+
+static const void *nearest_kernel(cc_pixel_type type)
 {
-    const cc__resample *work = &plan->work;
-    if (work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && work->field.data == NULL) {
+    switch (cc__bytes_of_real((int32_t)type)) {
+    case 1:
+        return (const void *)nearest_1;
+    case 2:
+        return (const void *)nearest_2;
+    case 4:
+        return (const void *)nearest_4;
+    }
+    return (const void *)nearest_8;
+}
+
+static const void *pair_kernel(const cc__resample *work, bool is_parallel)
+{
 #define CHOOSE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
     if (work->source_type == CC_PIXEL_##FROM && work->destination_type == CC_PIXEL_##TO)                               \
-        return is_parallel(plan) ? (const void *)parallel_##FROM##_##TO : (const void *)oblique_##FROM##_##TO;
-        FOR_EACH_PAIR(CHOOSE_PAIR)
+        return is_parallel ? (const void *)parallel_##FROM##_##TO : (const void *)oblique_##FROM##_##TO;
+    FOR_EACH_PAIR(CHOOSE_PAIR)
 #undef CHOOSE_PAIR
-    }
+    return NULL;
+}
+
+static bool has_pair_kernel(const cc__resample *work)
+{
+    return work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && work->field.data == NULL &&
+           pair_kernel(work, false) != NULL;
+}
+
+static bool is_parallel(const cc__resample *work)
+{
+    const double(*row)[4] = work->map.row;
+    return has_pair_kernel(work) && work->size[2] > 1 && row[0][1] == 0 && row[0][2] == 0 && row[1][0] == 0 &&
+           row[1][2] == 0 && row[2][0] == 0 && row[2][1] == 0;
+}
+
+static bool is_float32_warp(const cc__resample *work)
+{
+    return work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && work->field.data != NULL &&
+           work->field_type == CC_PIXEL_FLOAT32 && work->source_type == CC_PIXEL_FLOAT32 &&
+           work->destination_type == CC_PIXEL_FLOAT32;
+}
+
+static const void *kernel_of(const cc__resample *work)
+{
+    if (work->interpolation == CC_INTERPOLATION_NEAREST && work->source_type == work->destination_type &&
+        work->field.data == NULL)
+        return nearest_kernel(work->source_type);
+    if (is_float32_warp(work))
+        return (const void *)warp_float32;
+    if (has_pair_kernel(work))
+        return pair_kernel(work, is_parallel(work));
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
 }
 
@@ -298,9 +514,17 @@ cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
         if (status != CC_OK)
             return status;
     }
-    cc__columns_plan(plan.work.size, plan.work.components, 1, launcher->multiprocessor_count, &plan.columns);
+    plan.outside = 0;
+    cc__store_any((int32_t)plan.work.destination_type, (unsigned char *)&plan.outside, plan.work.outside);
+    plan.has_short_strides = true;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        plan.stride[axis] = (int32_t)plan.work.source.stride[axis];
+        plan.has_short_strides = plan.has_short_strides && plan.stride[axis] == plan.work.source.stride[axis];
+    }
+    cc__columns_plan(plan.work.size, plan.work.components, is_parallel(&plan.work) ? ROWS : 1,
+                     launcher->multiprocessor_count, &plan.columns);
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, kernel_of(&plan),
+    return launcher->launch(launcher, kernel_of(&plan.work),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,
                             arguments);
 }

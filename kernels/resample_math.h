@@ -218,37 +218,34 @@ CC__DEFINE_SAMPLE(any_float64, double, float64, CC__LOAD_ANY_FLOAT64)
 
 /* The position of an output pixel, with its displacement where there is a field; starts are cc__map_start() of the
  * maps. */
-#define CC__DEFINE_POSITION(NUMBER, SUFFIX)                                                                            \
-    CC__SHARED void cc__displacement_##SUFFIX(const cc__resample *work, const double start[3], int64_t k, int64_t l,   \
-                                              NUMBER out[3])                                                           \
+#define CC__DEFINE_POSITION(NAME, NUMBER, SUFFIX)                                                                      \
+    CC__SHARED void cc__displaced_##NAME(const cc__resample *work, const double start[3], int64_t k, int64_t l,        \
+                                         double position[3])                                                           \
     {                                                                                                                  \
         const unsigned char *first = work->field.data + (work->field_size[3] > 1 ? l : 0) * work->field.stride[3];     \
         const int64_t bytes = cc__bytes_of_real((int32_t)work->field_type);                                            \
         cc__near_##SUFFIX near[3];                                                                                     \
+        NUMBER d[3] = {0, 0, 0};                                                                                       \
+        CC__UNROLL                                                                                                     \
         for (int32_t axis = 0; axis < 3; axis++) {                                                                     \
-            const double position = cc__map_position(work->field_map.row[axis], start[axis], k);                       \
-            near[axis] = cc__near_##SUFFIX##_of(cc__clamped_position(position, work->field_size[axis]),                \
-                                                work->field_size[axis]);                                               \
-            out[axis] = 0;                                                                                             \
+            const double at = cc__map_position(work->field_map.row[axis], start[axis], k);                             \
+            const int64_t size = work->field_size[axis];                                                               \
+            near[axis] = cc__near_##SUFFIX##_of(cc__clamped_position(at, size), size);                                 \
         }                                                                                                              \
-        for (int32_t axis = 0; axis < 3 && axis < work->axes; axis++)                                                  \
-            out[axis] = cc__sample_linear_any_##SUFFIX((int32_t)work->field_type, first + axis * bytes,                \
-                                                       work->field.stride, near);                                      \
-    }                                                                                                                  \
-                                                                                                                       \
-    CC__SHARED void cc__displaced_##SUFFIX(const cc__resample *work, const double start[3], int64_t k, int64_t l,      \
-                                           double position[3])                                                         \
-    {                                                                                                                  \
-        NUMBER d[3];                                                                                                   \
-        cc__displacement_##SUFFIX(work, start, k, l, d);                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t axis = 0; axis < 3; axis++)                                                                       \
+            if (axis < work->axes)                                                                                     \
+                d[axis] = cc__sample_linear_##NAME((int32_t)work->field_type, first + axis * bytes,                    \
+                                                   work->field.stride, near);                                          \
+        CC__UNROLL                                                                                                     \
         for (int32_t axis = 0; axis < 3; axis++) {                                                                     \
             const double *pull = work->pull[axis];                                                                     \
             position[axis] += (pull[0] * (double)d[0] + pull[1] * (double)d[1]) + pull[2] * (double)d[2];              \
         }                                                                                                              \
     }
 
-CC__DEFINE_POSITION(float, float32)
-CC__DEFINE_POSITION(double, float64)
+CC__DEFINE_POSITION(any_float32, float, float32)
+CC__DEFINE_POSITION(any_float64, double, float64)
 
 /*
  * The coefficients along one line, by a recursion forth and one back with the pole sqrt(3) - 2. Pixels further than

@@ -17,15 +17,7 @@ extern "C" int smooth_launch(const cc_tile *tile)
     const int64_t count = size[0] * size[1] * size[2];
     const int64_t blocks_wanted = (count + threads - 1) / threads;
     const unsigned blocks = (unsigned)(blocks_wanted < 65536 ? blocks_wanted : 65536);
-    int previous = 0;
 
-    cudaError_t error = cudaGetDevice(&previous);
-    if (error == cudaSuccess)
-        error = cudaSetDevice(tile->place);
-    if (error != cudaSuccess)
-        return error;
     smooth_kernel<<<blocks, threads, 0, tile->stream>>>(tile->inputs[0], tile->output, count);
-    error = cudaGetLastError();
-    const cudaError_t restored = cudaSetDevice(previous);
-    return error != cudaSuccess ? error : restored;
+    return cudaGetLastError();
 }

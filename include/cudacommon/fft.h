@@ -54,17 +54,18 @@ typedef struct cc_convolve_params {
  * space (the root of its sum of squares) times that of the line. The same from run to run on one machine; CPU and GPU
  * agree within the error. A NaN or an infinity makes its whole line NaN.
  *
- * On a GPU by cuFFT, which is looked for when it is first needed (libcufft.so as the dynamic linker finds it: in a CUDA
- * toolkit or loaded already by another library); plans are kept for the next call. On the CPU by KissFFT
- * (libkissfft-float, Debian: libkissfft-dev), if it is found; else, for float64 and for lengths that have other prime
- * factors than 2, 3 and 5, by adding up every product, which is slow for long filters.
+ * On a GPU by cuFFT, which is looked for when it is first needed: the file that CUDACOMMON_CUFFT in the environment
+ * names, libcufft.so as the dynamic linker finds it or another library has loaded it, or the one in /usr/local/cuda.
+ * Plans are kept for the next call. On the CPU by KissFFT (libkissfft-float, for float64 libkissfft-double; Debian has
+ * the first in libkissfft-dev), if it is found; else, and for odd lengths and other prime factors than 2, 3 and 5, by
+ * adding up every product, which is slow for long filters.
  *
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, struct_size 0, an axis that is none of the input's, an unknown
  * domain, a centre outside the filter, or a length that is too short or does not belong to the filter; CC_ERROR_SIZE
  * when sizes or components differ, or the filter is not a line of pixels of one component; CC_ERROR_PIXEL_TYPE when an
  * image is complex, or a filter in space is; CC_ERROR_UNSUPPORTED when the transforms would be longer than
  * CC_CONVOLVE_MAX_LENGTH, or on a GPU without cuFFT; CC_ERROR_READ_ONLY; CC_ERROR_BUSY while the output is mapped, an
- * input is being written, the output overlaps the input otherwise than exactly, or the filter at all;
+ * input is being written, or the output overlaps one otherwise than exactly;
  * CC_ERROR_UNINITIALIZED; CC_ERROR_INVALID_DEVICE; CC_ERROR_CAPTURE; CC_ERROR_OUT_OF_HOST_MEMORY;
  * CC_ERROR_OUT_OF_DEVICE_MEMORY; CC_ERROR_FORKED; CC_ERROR_DEVICE.
  * Allocates what the output needs at that place, brings the stale parts of the inputs there, and for the time of the

@@ -42,9 +42,9 @@ typedef struct cc_tile {
 
 /*
  * Works on one tile: on a device it queues the work in tile->stream, on the host it does it. Called on the thread that
- * called cc_tiles_run(), one tile after the other, no lock held. The current device is the caller's, which need not be
- * tile->place. Whatever it queues elsewhere, tile->stream waits for when it returns. Anything but CC_OK stops the run,
- * which returns it. tile and all that it points at are borrowed for the call.
+ * called cc_tiles_run(), one tile after the other, no lock held; a device that the pixels are on is that thread's
+ * current one during the call. Whatever it queues elsewhere, tile->stream waits for when it returns. Anything but CC_OK
+ * stops the run, which returns it. tile and all that it points at are borrowed for the call.
  */
 typedef cc_status (*cc_tile_fn)(const cc_tile *tile, void *user_data);
 

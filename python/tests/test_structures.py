@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cudacommon import (
+    _errors, _expressions, _filters, _lending, _library, _observe, _pixel, _reductions, _regions, _smoothing, _textures,
     _errors,
     _expressions,
     _filters,

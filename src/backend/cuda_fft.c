@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Plans that are kept. */
@@ -59,9 +60,11 @@ static bool find(void *library, const char *name, void *out_function)
 
 static void load(void)
 {
-    /* Those of CUDA 13, 12 and 11 have the same interface. */
-    static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so"};
-    void *library = NULL;
+    /* Those of CUDA 13, 12 and 11 have the same interface. The linker often does not know where a toolkit is. */
+    static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so",
+                                        "/usr/local/cuda/lib64/libcufft.so"};
+    const char *named = getenv("CUDACOMMON_CUFFT");
+    void *library = named != NULL && named[0] != '\0' ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
     for (size_t n = 0; n < sizeof names / sizeof names[0] && library == NULL; n++)
         library = dlopen(names[n], RTLD_NOW | RTLD_LOCAL);
     has_cufft = library != NULL && find(library, "cufftCreate", &cufft.create) &&
@@ -137,9 +140,9 @@ cc_status cc__fft_plan_take(const char *function, const cc__fft_kind *kind, cc__
 {
     pthread_once(&once, load);
     if (!has_cufft)
-        return cc__fail(CC_ERROR_UNSUPPORTED,
-                        "%s: libcufft.so was not found, expected it for images on a device; evict them to the host",
-                        function);
+        return cc__fail(
+            CC_ERROR_UNSUPPORTED,
+            "%s: libcufft.so was not found, expected it for images on a device; name it in CUDACOMMON_CUFFT", function);
     pthread_mutex_lock(&lock);
     cc__fft_plan *plan = choose(kind);
     const bool is_made = plan != NULL && plan->used != 0 && is_same(&plan->kind, kind);

@@ -39,9 +39,9 @@ static void position_of(const piece *p, int64_t i, double out[3])
         return;
     starts(&work->field_map, p, i, start);
     if (work->in_float32)
-        cc__displaced_float32(work, start, p->at[2], p->at[3], out);
+        cc__displaced_any_float32(work, start, p->at[2], p->at[3], out);
     else
-        cc__displaced_float64(work, start, p->at[2], p->at[3], out);
+        cc__displaced_any_float64(work, start, p->at[2], p->at[3], out);
 }
 
 static void keep_outside(const cc__resample *work, int64_t i, results out)

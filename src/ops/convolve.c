@@ -5,7 +5,7 @@
 #include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/lent_images.h"
-#include "ops/scratch.h"
+#include "ops/scratch_pixels.h"
 
 #include <cudacommon/fft.h>
 #include <stdatomic.h>
@@ -204,7 +204,7 @@ cc_status cc_image_convolve_axis(cc_image *input, cc_image *filter, const cc_con
         .function = function, .stream = stream, .inputs = {input, filter}, .input_count = 2, .output = output};
     cc__convolve work;
     cc_convolve_params known;
-    void *scratch = NULL;
+    cc__place_memory scratch = {0};
     memset(&work, 0, sizeof work);
     cc_status status = check_images(function, input, filter, output);
     if (status == CC_OK)
@@ -222,11 +222,12 @@ cc_status cc_image_convolve_axis(cc_image *input, cc_image *filter, const cc_con
     const cc__span filter_span = cc__lent_input(&images, 1);
     work.filter = filter_span.data;
     work.filter_step = filter_span.stride[0];
-    status = cc__scratch_allocate(function, images.place, stream, (size_t)work.scratch_bytes, &scratch);
-    work.scratch = scratch;
+    status = cc__scratch_pixels_allocate(&images, (const int64_t[CC_MAX_DIMENSION]){work.scratch_bytes, 1, 1, 1},
+                                         CC_PIXEL_UINT8, 1, &scratch);
+    work.scratch = scratch.pixels;
     if (status == CC_OK)
         status = cc__lent_images_run(&images, &convolve_kernel, &work);
-    cc__scratch_free(images.place, stream, scratch);
+    cc__scratch_pixels_free(&images, &scratch);
     cc__lent_images_end(&images);
     return status;
 }

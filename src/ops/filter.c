@@ -170,22 +170,16 @@ static void set_tile(cc__tiles_run *run, cc__tile *tile)
     }
 }
 
-static cc_status work_on(void *context)
-{
-    return cc__tile_work(context);
-}
-
 static cc_status carry_out(cc__tiles_run *run)
 {
     cc__tile tile;
-    cc__backend *backend = run->backend;
     cc_status status = lend(run);
     if (status != CC_OK) {
         end(run);
         return status;
     }
     set_tile(run, &tile);
-    status = run->place == CC_PLACE_HOST ? work_on(&tile) : backend->call(backend, run->place, work_on, &tile);
+    status = cc__tile_work(&tile);
     status = cc__data_manager_settle(run->output.manager, run->output.mapping, run->up, status);
     end(run);
     cc__tile_release_images(&tile);

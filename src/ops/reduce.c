@@ -1,9 +1,9 @@
 #include "backend/backend.h"
+#include "base/allocate.h"
 #include "base/components.h"
 #include "base/error.h"
 #include "memory/crew.h"
 #include "ops/lent_images.h"
-#include "ops/scratch.h"
 
 #include <cudacommon/access.h>
 #include <cudacommon/reductions.h>
@@ -195,9 +195,32 @@ static cc_status allocate_scratch(const char *function, reducing *all)
 {
     const size_t bytes = (size_t)cc__reduce_scratch(component_count(&all->work)) * sizeof(cc__partial);
     void *memory = NULL;
-    const cc_status status = cc__scratch_allocate(function, all->place, all->stream, bytes, &memory);
+    if (all->place != CC_PLACE_HOST) {
+        cc__backend *backend = cc__backend_get();
+        const cc_status status = backend->allocate(backend, all->place, all->stream, bytes, &memory);
+        if (status != CC_OK)
+            return status;
+    } else {
+        memory = cc__allocate(bytes);
+        if (memory == NULL)
+            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %zu bytes of partial results", function,
+                            bytes);
+    }
     all->work.scratch = memory;
-    return status;
+    return CC_OK;
+}
+
+static void free_scratch(reducing *all)
+{
+    cc__error_state before;
+    if (all->place == CC_PLACE_HOST) {
+        cc__free(all->work.scratch);
+        return;
+    }
+    cc__backend *backend = cc__backend_get();
+    cc__error_save(&before);
+    if (backend->free(backend, all->place, all->stream, all->work.scratch) != CC_OK)
+        cc__error_restore(&before);
 }
 
 static cc_status reduce(const char *function, cc_reduction kind, cc_image *input, cc_image *second, cc_image *output,
@@ -221,7 +244,7 @@ static cc_status reduce(const char *function, cc_reduction kind, cc_image *input
     status = allocate_scratch(function, &all);
     if (status == CC_OK) {
         status = cc__lent_images_commit(&images, run_reduction, &all);
-        cc__scratch_free(all.place, stream, all.work.scratch);
+        free_scratch(&all);
     }
     cc__lent_images_end(&images);
     return status;

@@ -7,7 +7,7 @@
 #include "memory/crew.h"
 #include "ops/expression.h"
 #include "ops/lent_images.h"
-#include "ops/scratch.h"
+#include "ops/scratch_pixels.h"
 
 #include <cudacommon/smoothing.h>
 #include <math.h>
@@ -185,7 +185,7 @@ cc_status cc_image_smooth_gaussian(cc_image *input, const cc_gaussian_params *pa
         .function = function, .stream = stream, .inputs = {input}, .input_count = 1, .output = output};
     cc__smooth work;
     cc_gaussian_params known;
-    void *scratch = NULL;
+    cc__place_memory scratch = {0};
     cc_status status = check_images(function, input, output);
     if (status == CC_OK)
         status = read_params(function, params, &known);
@@ -202,12 +202,13 @@ cc_status cc_image_smooth_gaussian(cc_image *input, const cc_gaussian_params *pa
     work.images.source = cc__lent_input(&images, 0);
     work.images.destination = cc__lent_output(&images);
     if (work.slab_memories > 0)
-        status = cc__scratch_allocate(function, images.place, stream, (size_t)(work.slab_memories * work.slab_bytes),
-                                      &scratch);
-    work.scratch = scratch;
+        status = cc__scratch_pixels_allocate(
+            &images, (const int64_t[CC_MAX_DIMENSION]){work.slab_memories * work.slab_bytes, 1, 1, 1}, CC_PIXEL_UINT8,
+            1, &scratch);
+    work.scratch = scratch.pixels;
     if (status == CC_OK)
         status = cc__lent_images_run(&images, &smooth_kernel, &work);
-    cc__scratch_free(images.place, stream, scratch);
+    cc__scratch_pixels_free(&images, &scratch);
     cc__lent_images_end(&images);
     return status;
 }

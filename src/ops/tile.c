@@ -89,8 +89,9 @@ void cc__tile_set_in_image(cc__tile *tile, int32_t input)
 }
 
 /* A function that fails for a reason of the library's has said it already; one of its own has not. */
-static cc_status call(cc__tile *tile)
+static cc_status call(void *context)
 {
+    cc__tile *tile = context;
     const cc__tiles_run *run = tile->run;
     cc__error_state before;
     cc__error_save(&before);
@@ -121,7 +122,9 @@ static cc_status bring_home(cc__tile *tile)
 
 cc_status cc__tile_work(cc__tile *tile)
 {
-    const cc_status status = call(tile);
+    cc__backend *backend = tile->run->backend;
+    const cc_place place = tile->public.place;
+    const cc_status status = place == CC_PLACE_HOST ? call(tile) : backend->call(backend, place, call, tile);
     return status == CC_OK ? bring_home(tile) : status;
 }
 

@@ -219,6 +219,7 @@ typedef enum when_to_look {
     LOOK_FIRST = 1,
     LOOK_LATE = 2 /* afterwards, and what a failed call has left in the library's streams runs last of all */
 } when_to_look;
+#define LOOKS 3
 
 /* Returns how many things could have failed. */
 static int64_t run_with_fault(int image, int64_t nth, bool all_of_the_call, when_to_look look)
@@ -283,9 +284,10 @@ START_TEST(each_fault)
     const int64_t count = run_with_fault(image, 0, false, LOOK_AFTERWARDS);
     ck_assert_int_gt(count, 10);
     for (int64_t nth = 1; nth <= count; nth += FAULT_STEP) {
-        run_with_fault(image, nth, all_of_the_call, LOOK_FIRST);
-        run_with_fault(image, nth, all_of_the_call, LOOK_AFTERWARDS);
-        run_with_fault(image, nth, all_of_the_call, LOOK_LATE);
+        /* Not in all ways: these images take long to look at. */
+        for (int look = 0; look < LOOKS; ++look)
+            if (all_of_the_call ? look == nth % LOOKS : look != nth % LOOKS)
+                run_with_fault(image, nth, all_of_the_call, (when_to_look)look);
     }
 }
 END_TEST

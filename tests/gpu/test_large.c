@@ -1,9 +1,10 @@
 /*
- * More than 2^31 pixels, and more than 2^32 bytes: what is filled and rescaled at both ends and around those numbers.
- * Needs 7 GB on the device; on the host it reads pixel by pixel.
+ * More than 2^31 pixels, and more than 2^32 bytes: what is filled, rescaled and smoothed at both ends and around those
+ * numbers. Needs 7 GB on the device; on the host it reads pixel by pixel.
  */
 #include "support/fixture.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,75 @@ START_TEST(every_pixel_of_a_crop_is_reached)
 }
 END_TEST
 
+/* A bright pixel inside and one at either corner, spread along three axes, slab by slab. */
+START_TEST(every_pixel_is_smoothed)
+{
+    const unsigned char all = 100, bright = 255;
+    const double sum = 1 + 2 * exp(-2.0) + 2 * exp(-8.0), centre = 1 / sum, corner = (1 + centre) / 2;
+    const double inside = 100 + 155 * centre * centre * centre, at_corner = 100 + 155 * corner * corner * corner;
+    const int64_t bright_at = TWO_31 + 2 * SIZE - 100, bright_places[] = {0, bright_at, PIXELS - 1};
+    cc_gaussian_params params = CC_GAUSSIAN_PARAMS_INIT;
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *const images[] = {bytes, words};
+    params.unit = CC_SIGMA_IN_PIXELS;
+    params.sigma[0] = params.sigma[1] = params.sigma[2] = 0.5;
+    fixture_ok(cc_image_fill(bytes, NULL, &all, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        for (int32_t i = 0; i < 3; ++i) {
+            const cc_region pixel = pixel_at(bright_places[i]);
+            fixture_ok(cc_image_fill(bytes, &pixel, &bright, CC_STREAM_DEFAULT));
+        }
+        fixture_ok(cc_image_smooth_gaussian(bytes, &params, words, CC_STREAM_DEFAULT));
+        fixture_ok(cc_image_smooth_gaussian(bytes, &params, bytes, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < 2; ++i) {
+            expect_pixel(images[i], 0, (uint16_t)lround(at_corner));
+            expect_pixel(images[i], PIXELS - 1, (uint16_t)lround(at_corner));
+            expect_pixel(images[i], bright_at, (uint16_t)lround(inside));
+            expect_pixel(images[i], bright_at + 3, 100);
+            expect_pixel(images[i], bright_at + 3 * SIZE, 100);
+            expect_pixel(images[i], bright_at + 3 * SIZE * SIZE, 100);
+            expect_pixel(images[i], TWO_31 / 2, 100);
+/* One pixel that is another, where the numbers of pixels and bytes leave 31 and 32 bits, in other grids and among its
+ * neighbours. */
+START_TEST(grids_and_neighbours)
+{
+    const int64_t slice = SIZE * SIZE;
+    const int64_t marked[] = {TWO_31, TWO_31 - 5 * SIZE - 7, PIXELS - slice - SIZE - 2, slice + SIZE + 1};
+    const unsigned char all = 3, mark = 20;
+    cc_resample_params params = CC_RESAMPLE_PARAMS_INIT;
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_INT16);
+    cc_image *const images[] = {bytes, words};
+    fixture_ok(cc_image_fill(bytes, NULL, &all, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        for (int32_t i = 0; i < 4; ++i) {
+            const cc_region pixel = pixel_at(marked[i]);
+            fixture_ok(cc_image_fill(bytes, &pixel, &mark, CC_STREAM_DEFAULT));
+        }
+        fixture_ok(cc_image_laplacian(bytes, 0, words, CC_STREAM_DEFAULT));
+        for (int32_t i = 0; i < 4; ++i) {
+            expect_pixel(words, marked[i], (uint16_t)(6 * 3 - 6 * 20));
+            expect_pixel(words, marked[i] + 1, 17);
+            expect_pixel(words, marked[i] - SIZE, 17);
+            expect_pixel(words, marked[i] + slice, 17);
+        }
+        expect_pixel(words, TWO_31 + 5, 0);
+        params.outside = 9;
+        params.offset[2] = 1;
+        for (int32_t interpolation = 0; interpolation < 2; ++interpolation) {
+            params.interpolation = interpolation;
+            fixture_ok(cc_image_resample(bytes, &params, words, CC_STREAM_DEFAULT));
+            for (int32_t i = 0; i < 4; ++i) {
+                expect_pixel(words, marked[i] - slice, 20);
+                expect_pixel(words, marked[i], 3);
+            }
+            expect_pixel(words, PIXELS - 1, 9);
+        }
+    }
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("large");
@@ -136,6 +206,8 @@ int main(void)
     tcase_set_timeout(tcase, 100);
     tcase_add_test(tcase, every_pixel_is_reached);
     tcase_add_test(tcase, every_pixel_of_a_crop_is_reached);
+    tcase_add_test(tcase, every_pixel_is_smoothed);
+    tcase_add_test(tcase, grids_and_neighbours);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);
 }

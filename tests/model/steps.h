@@ -33,6 +33,7 @@ bool step_prefetch(model_world *world);
 bool step_evict(model_world *world);
 bool step_fill(model_world *world);
 bool step_rescale(model_world *world);
+bool step_copy_region(model_world *world);
 bool step_subtract(model_world *world);
 
 /* Where an operation runs, by the rule of operations.h; in steps_pixels.c. */

@@ -1,31 +1,19 @@
-/*
- * Random programs against an oracle that works pixel by pixel. CC_MODEL_SEEDS: how many of each kind. CC_MODEL_STEPS:
- * how long each is. CC_MODEL_SEED: only this one; with CC_MODEL_TRACE it prints what it does.
- */
+/* Random programs against an oracle that works pixel by pixel; with CC_MODEL_TRACE they print what they do. */
 #include "program.h"
+#include "seeds.h"
 
 #include "data_manager/internal.h"
 #include "support/fixture.h"
-
-#include <stdlib.h>
 
 #define USUAL_SEEDS 600
 #define USUAL_STEPS 120
 #define FEW_CELLS 6
 
-static uint64_t number(const char *name, uint64_t usual)
-{
-    const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 10) : usual;
-}
-
 static void run(const char *test, bool tidies)
 {
-    const bool has_seed = getenv("CC_MODEL_SEED") != NULL;
-    const uint64_t first = number("CC_MODEL_SEED", 1);
-    const uint64_t count = number("CC_MODEL_SEEDS", has_seed ? 1 : USUAL_SEEDS);
-    for (uint64_t i = 0; i < count; i++)
-        program_run(test, first + i, (int32_t)number("CC_MODEL_STEPS", USUAL_STEPS), tidies);
+    const model_seeds seeds = model_seeds_of(USUAL_SEEDS, USUAL_STEPS);
+    for (uint64_t seed = seeds.first; seed < seeds.end; seed++)
+        program_run(test, seed, seeds.steps, tidies);
 }
 
 START_TEST(random_programs)

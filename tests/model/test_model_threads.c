@@ -1,8 +1,9 @@
 /*
- * Several threads on the same images. CC_MODEL_SEEDS, CC_MODEL_SEED and CC_MODEL_STEPS as in test_model.c; a seed gives
- * the threads the same programs again, but not the same moments.
+ * Several threads on the same images. A seed (see seeds.h) gives the threads the same programs again, but not the same
+ * moments.
  */
 #include "report.h"
+#include "seeds.h"
 #include "threads.h"
 
 #include "data_manager/internal.h"
@@ -14,12 +15,6 @@
 #define USUAL_STEPS 250
 #define FEW_CELLS 6
 #define PAGE_BYTES ((size_t)4096)
-
-static uint64_t number(const char *name, uint64_t usual)
-{
-    const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 10) : usual;
-}
 
 /* Memory that the image wraps, and how often it was given back. */
 typedef struct loan {
@@ -123,11 +118,9 @@ static void run_program(const char *test, uint64_t seed, int32_t steps)
 
 static void run(const char *test)
 {
-    const bool has_seed = getenv("CC_MODEL_SEED") != NULL;
-    const uint64_t first = number("CC_MODEL_SEED", 1);
-    const uint64_t count = number("CC_MODEL_SEEDS", has_seed ? 1 : USUAL_SEEDS);
-    for (uint64_t i = 0; i < count; i++)
-        run_program(test, first + i, (int32_t)number("CC_MODEL_STEPS", USUAL_STEPS));
+    const model_seeds seeds = model_seeds_of(USUAL_SEEDS, USUAL_STEPS);
+    for (uint64_t seed = seeds.first; seed < seeds.end; seed++)
+        run_program(test, seed, seeds.steps);
 }
 
 START_TEST(threads_on_one_image)

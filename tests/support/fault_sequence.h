@@ -6,21 +6,13 @@
 #define CC_TESTS_FAULT_SEQUENCE_H
 
 #include "support/faulty_backend.h"
+#include "support/share.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sanitizers, and code that is not optimised, are so slow that there each fifth fault has to do. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAULT_STEP 5
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define FAULT_STEP 5
-#endif
-#endif
-#ifndef FAULT_STEP
-#define FAULT_STEP 1
-#endif
+/* From one fault that is tried to the next. */
+#define FAULT_STEP share_one_in()
 
 /* A set of what can fail: one bit for each faulty_operation, one for allocations, and one for callers'
  * allocators. */

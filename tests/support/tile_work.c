@@ -130,6 +130,11 @@ static void copy_inside(const tile_work *work, const cc_tile *tile, const cc_reg
 cc_status tile_work_function(const cc_tile *tile, void *user_data)
 {
     tile_work *work = user_data;
+    if (tile->place != CC_PLACE_HOST) {
+        int32_t current = -1;
+        fixture_ok(fixture_inner->current_device(fixture_inner, &current));
+        ck_assert_int_eq(current, tile->place);
+    }
     work->place = tile->place;
     work->tile_count = tile->count;
     ck_assert_int_eq(tile->number, work->calls);

@@ -28,7 +28,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
         const bspline_plan *plan = arguments[0];
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find_coefficients(*plan));
     } else {
-        last_is_parallel = is_parallel(arguments[0]);
+        last_is_parallel = is_parallel(&((const resample_plan *)arguments[0])->work);
         void (*run)(const resample_plan) = (void (*)(const resample_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const resample_plan *)arguments[0]));
     }
@@ -118,6 +118,10 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
     random_map(state, work->axes, work->source_size, &work->map);
     const bool has_field = random_below(state, 6) == 0;
     work->field_type = random_below(state, 2) == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+    if (has_field && random_below(state, 2) == 0) {
+        work->interpolation = CC_INTERPOLATION_LINEAR;
+        work->source_type = work->destination_type = work->field_type = CC_PIXEL_FLOAT32;
+    }
     work->is_fixed = random_below(state, 8) != 0;
     work->in_float32 = work->is_fixed && cc__fits_float32(work->source_type) &&
                        cc__fits_float32(work->destination_type) && (!has_field || cc__fits_float32(work->field_type));
@@ -173,7 +177,7 @@ START_TEST(any_work_agrees_with_the_host)
 {
     unsigned char *buffers[BUFFERS];
     uint32_t state = 101 + (uint32_t)_i;
-    int32_t done = 0, fast = 0, parallel = 0;
+    int32_t done = 0, fast = 0, parallel = 0, warps = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
     for (int32_t round = 0; round < ROUNDS; round++) {
@@ -192,10 +196,12 @@ START_TEST(any_work_agrees_with_the_host)
         done++;
         fast += is_fast();
         parallel += is_fast() && last_is_parallel;
+        warps += last_kernel == (const void *)warp_float32;
     }
     ck_assert_int_gt(done, ROUNDS * 3 / 4);
     ck_assert_int_gt(fast, ROUNDS / 8);
     ck_assert_int_gt(parallel, 10);
+    ck_assert_int_gt(warps, 3);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
 }

@@ -132,14 +132,10 @@ static void convolve_in_space(int32_t number)
 
 START_TEST(in_space)
 {
-    for (int32_t threads = 0; threads < 4; threads += 3) {
-        cc__crew_cores = threads;
-        convolve_in_space(_i);
-        cc__host_fft_is_hidden = true;
-        convolve_in_space(_i);
-        cc__host_fft_is_hidden = false;
-    }
-    cc__crew_cores = 0;
+    convolve_in_space(_i);
+    cc__host_fft_is_hidden = true;
+    convolve_in_space(_i);
+    cc__host_fft_is_hidden = false;
 }
 END_TEST
 
@@ -225,6 +221,36 @@ START_TEST(in_frequency)
     cc__host_fft_is_hidden = true;
     convolve_in_frequency(_i);
     cc__host_fft_is_hidden = false;
+}
+END_TEST
+
+/* So much work that it is shared out. */
+START_TEST(threads_change_nothing)
+{
+    const int64_t width = 100, height = 500;
+    double *values = some_numbers(width * height, 6), *weights = some_numbers(9, 7);
+    const cc_convolve_params params = CC_CONVOLVE_PARAMS_INIT;
+    cc_image *input = lines_image(CC_PIXEL_FLOAT32, 1, width, height, values),
+             *filter = lines_image(CC_PIXEL_FLOAT32, 1, 9, 1, weights), *alone = same_kind(input, CC_PIXEL_FLOAT32),
+             *together = same_kind(input, CC_PIXEL_FLOAT32);
+    cc__host_fft_is_hidden = _i != 0;
+    cc__crew_cores = 1;
+    fixture_ok(cc_image_convolve_axis(input, filter, &params, alone, STREAM));
+    if (fixture_device_count() > 0)
+        fixture_ok(cc_stream_synchronize(0, STREAM));
+    cc__crew_cores = 4;
+    fixture_ok(cc_image_convolve_axis(input, filter, &params, together, STREAM));
+    double *expected = numbers_of(alone);
+    numbers_expect(together, expected);
+    cc__crew_cores = 0;
+    cc__host_fft_is_hidden = false;
+    cc_image_release(input);
+    cc_image_release(filter);
+    cc_image_release(alone);
+    cc_image_release(together);
+    free(values);
+    free(weights);
+    free(expected);
 }
 END_TEST
 
@@ -426,6 +452,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
     tcase_add_loop_test(tcase, in_space, 0, COUNT(spaces));
     tcase_add_loop_test(tcase, in_frequency, 0, COUNT(frequencies));
+    tcase_add_loop_test(tcase, threads_change_nothing, 0, 2);
     tcase_add_test(tcase, views);
     tcase_add_loop_test(tcase, special_values, 0, 3);
     tcase_add_test(tcase, nothing_to_filter);

@@ -2,6 +2,7 @@
  * Frames: interpolated, splatted and averaged, against plain arithmetic; what is refused. On the host, the emulated
  * device and a GPU alike.
  */
+#include "memory/crew.h"
 #include "support/expect.h"
 #include "support/numbers.h"
 
@@ -117,7 +118,7 @@ START_TEST(splatting_adds_to_two_frames)
     const cc_pixel_type *type = types[_i % TYPES];
     const int32_t components = 1 + _i / TYPES * 2;
     const int32_t frame = FRAME * numbers_of_pixel(type[0], components);
-    double values[FRAME * FRAMES * 6], added[FRAME * 6];
+    double values[FRAME * FRAMES * 6], added[FRAME * FRAMES * 6] = {0};
     for (int32_t p = 0; p < POSITIONS; p++) {
         const position_case *at = &positions[p];
         for (int32_t n = 0; n < frame * FRAMES; n++)
@@ -256,6 +257,39 @@ START_TEST(frames_of_the_same_image)
 }
 END_TEST
 
+/* Large enough for several threads on the host. */
+START_TEST(large_frames)
+{
+    enum {
+        WIDE = 1000,
+        HIGH = 1000
+    };
+    cc_image *frames = fixture_image(CC_PIXEL_FLOAT32, 1, 3, WIDE, HIGH, 2);
+    cc_image *volume = fixture_image(CC_PIXEL_FLOAT32, 1, 2, WIDE, HIGH, 1);
+    float *pixels = NULL;
+    int32_t wrong = 0;
+    cc__crew_cores = 3;
+    fixture_ok(cc_image_map_host(frames, NULL, CC_ACCESS_WRITE, (void **)&pixels));
+    for (int32_t n = 0; n < 2 * WIDE * HIGH; n++)
+        pixels[n] = (float)n;
+    fixture_ok(cc_image_unmap_host(frames, pixels));
+    fixture_ok(cc_image_interpolate_frames(frames, 0.25, CC_BORDER_REPLICATE, volume, STREAM));
+    fixture_ok(cc_image_map_host(volume, NULL, CC_ACCESS_READ, (void **)&pixels));
+    for (int32_t n = 0; n < WIDE * HIGH; n++)
+        wrong += pixels[n] != (float)(0.75 * n + 0.25 * (n + WIDE * HIGH));
+    fixture_ok(cc_image_unmap_host(volume, pixels));
+    fixture_ok(cc_image_average_frames(frames, volume, STREAM));
+    fixture_ok(cc_image_map_host(volume, NULL, CC_ACCESS_READ, (void **)&pixels));
+    for (int32_t n = 0; n < WIDE * HIGH; n++)
+        wrong += pixels[n] != (float)(n + 0.5 * WIDE * HIGH);
+    fixture_ok(cc_image_unmap_host(volume, pixels));
+    ck_assert_int_eq(wrong, 0);
+    cc__crew_cores = 0;
+    cc_image_release(frames);
+    cc_image_release(volume);
+}
+END_TEST
+
 /* Only the frames that count are brought to the device. */
 START_TEST(only_two_frames_move)
 {
@@ -352,6 +386,7 @@ int main(void)
     tcase_add_loop_test(tcase, averages, 0, TYPES);
     tcase_add_test(tcase, special_numbers);
     tcase_add_test(tcase, frames_of_the_same_image);
+    tcase_add_test(tcase, large_frames);
     tcase_add_test(tcase, only_two_frames_move);
     tcase_add_test(tcase, refusals);
     suite_add_tcase(suite, tcase);

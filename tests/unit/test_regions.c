@@ -3,6 +3,7 @@
  * what is refused. On the host, the emulated device and a GPU alike.
  */
 #include "data/regions_reference.h"
+#include "memory/crew.h"
 #include "support/expect.h"
 #include "support/fixture.h"
 #include "support/rescale_cases.h"
@@ -379,6 +380,40 @@ START_TEST(strided_memory)
 }
 END_TEST
 
+/* Large enough for several threads on the host, in one row and in many. */
+START_TEST(large_images)
+{
+    enum {
+        WIDE = 2100,
+        HIGH = 1100
+    };
+    const int64_t sizes[][2] = {{WIDE, HIGH}, {(int64_t)WIDE * HIGH, 1}, {1, (int64_t)WIDE * HIGH}};
+    cc__crew_cores = 3;
+    for (int32_t n = 0; n < COUNT(sizes); n++) {
+        const int64_t i = sizes[n][0], j = sizes[n][1];
+        cc_image *image = fixture_image(CC_PIXEL_UINT32, 1, 2, i, j, 1), *flip = NULL, *swap = NULL;
+        uint32_t *numbers = malloc((size_t)(i * j) * sizeof *numbers);
+        for (int64_t at = 0; at < i * j; at++)
+            numbers[at] = (uint32_t)at;
+        put_bytes(image, numbers);
+        fixture_ok(cc_image_create_flipped(image, 3, STREAM, &flip));
+        fixture_ok(cc_image_create_permuted(image, (const int32_t[]){1, 0, 0, 0}, STREAM, &swap));
+        uint32_t *flipped = get_bytes(flip), *swapped = get_bytes(swap);
+        int64_t wrong = 0;
+        for (int64_t at = 0; at < i * j; at++)
+            wrong += (flipped[at] != i * j - 1 - at) + (swapped[at] != at % j * i + at / j);
+        ck_assert_int_eq(wrong, 0);
+        free(numbers);
+        free(flipped);
+        free(swapped);
+        cc_image_release(image);
+        cc_image_release(flip);
+        cc_image_release(swap);
+    }
+    cc__crew_cores = 0;
+}
+END_TEST
+
 /* Only what is read moves, and only what is written is new. */
 START_TEST(only_the_part_moves)
 {
@@ -592,6 +627,7 @@ int main(void)
     tcase_add_loop_test(tcase, casts_are_those_of_rescale, 0, 15);
     tcase_add_test(tcase, regions_are_copied_and_pasted);
     tcase_add_test(tcase, strided_memory);
+    tcase_add_test(tcase, large_images);
     tcase_add_test(tcase, only_the_part_moves);
     tcase_add_test(tcase, nothing_to_do);
     tcase_add_test(tcase, refusals);

@@ -3,6 +3,7 @@
  * refused. On the host, the emulated devices and a GPU alike.
  */
 #include "data/resample_reference.h"
+#include "memory/crew.h"
 #include "support/expect.h"
 #include "support/numbers.h"
 
@@ -208,6 +209,34 @@ START_TEST(cubic_lines_go_through_the_pixels)
 }
 END_TEST
 
+/* Beyond the outermost centres it is as before them, also where two pixels are all there are. */
+START_TEST(cubic_lines_mirror_at_their_ends)
+{
+    static const int64_t lengths[] = {2, 3, 9};
+    static const double values[] = {3, -8, 20, 5, -1, 7, 40, -6, 11};
+    cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, false);
+    for (int32_t n = 0; n < COUNT(lengths); n++) {
+        double found[4];
+        cc_image *input = fixture_image(CC_PIXEL_FLOAT64, 1, 1, lengths[n], 1, 1),
+                 *output = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 1, 1, 1);
+        put(input, values);
+        bring_to_device(input);
+        for (int32_t i = 0; i < 4; i++) {
+            const double last = (double)lengths[n] - 1, places[] = {-0.25, 0.25, last - 0.375, last + 0.375};
+            params.offset[0] = places[i];
+            fixture_ok(cc_image_resample(input, &params, output, STREAM));
+            double *numbers = numbers_of(output);
+            found[i] = numbers[0];
+            free(numbers);
+        }
+        ck_assert_double_le(fabs(found[0] - found[1]), 1e-12);
+        ck_assert_double_le(fabs(found[2] - found[3]), 1e-12);
+        cc_image_release(input);
+        cc_image_release(output);
+    }
+}
+END_TEST
+
 /* What has no weight does not matter: not NaN beside the pixel, not infinity at the edge. */
 START_TEST(values_that_are_not_finite)
 {
@@ -249,6 +278,26 @@ START_TEST(displacements_are_in_space)
     }
     params.outside = -1;
     bring_to_device(input);
+    fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
+    numbers_expect(output, expected);
+    cc_image_release(input);
+    cc_image_release(output);
+    cc_image_release(field);
+}
+END_TEST
+
+/* As long as what float32 cannot tell from its neighbour, for images that are float32. */
+START_TEST(float64_displacements_stay_so)
+{
+    static const double values[] = {1, 2, 3}, shifts[] = {0x1p24 + 1.25, 0x1p24 + 1.25}, expected[] = {1.25, 2.25};
+    cc_resample_params params = CC_RESAMPLE_PARAMS_INIT;
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 3, 1, 1),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 2, 1, 1),
+             *field = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 2, 1, 1);
+    put(input, values);
+    put(field, shifts);
+    bring_to_device(input);
+    params.offset[0] = -0x1p24 - 1;
     fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     numbers_expect(output, expected);
     cc_image_release(input);
@@ -304,6 +353,38 @@ START_TEST(series_and_views)
     cc_image_release(field);
     cc_image_release(input);
     cc_image_release(output);
+}
+END_TEST
+
+/* Large enough for several threads on the host, which find what one finds. */
+START_TEST(large_images_are_shared_out)
+{
+    const int64_t i = 61, j = 90, k = 9, count = i * j * k;
+    double *values = malloc((size_t)count * sizeof *values), *found[2];
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
+             *vectors = fixture_image(CC_PIXEL_FLOAT32, 3, 3, i, j, k);
+    cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, true);
+    for (int64_t n = 0; n < count; n++)
+        values[n] = (double)(n * n % 1013);
+    put(input, values);
+    for (int32_t operation = 0; operation < 2; operation++) {
+        cc_image *result = operation == 0 ? output : vectors;
+        for (int32_t n = 0; n < 2; n++) {
+            cc__crew_cores = n == 0 ? 1 : 5;
+            fixture_ok(operation == 0 ? cc_image_resample(input, &params, output, STREAM)
+                                      : cc_image_gradient(input, CC_DIFFERENCE_FORWARD, 0, vectors, STREAM));
+            found[n] = numbers_of(result);
+        }
+        ck_assert_mem_eq(found[0], found[1], (size_t)numbers_count(result) * sizeof(double));
+        free(found[0]);
+        free(found[1]);
+    }
+    cc__crew_cores = 0;
+    free(values);
+    cc_image_release(input);
+    cc_image_release(output);
+    cc_image_release(vectors);
 }
 END_TEST
 
@@ -400,9 +481,12 @@ int main(void)
     tcase_add_test(tcase, the_same_grid_changes_nothing);
     tcase_add_test(tcase, along_one_axis);
     tcase_add_test(tcase, cubic_lines_go_through_the_pixels);
+    tcase_add_test(tcase, cubic_lines_mirror_at_their_ends);
+    tcase_add_test(tcase, float64_displacements_stay_so);
     tcase_add_test(tcase, values_that_are_not_finite);
     tcase_add_test(tcase, displacements_are_in_space);
     tcase_add_test(tcase, series_and_views);
+    tcase_add_test(tcase, large_images_are_shared_out);
     tcase_add_test(tcase, what_is_refused);
     tcase_add_test(tcase, shorter_params);
     suite_add_tcase(suite, tcase);

@@ -1,6 +1,7 @@
 /* Gaussian smoothing: against SciPy, against its own formula, slab by slab, in place, refused, failed. */
 #include "base/allocate.h"
 #include "data/smoothing_reference.h"
+#include "memory/crew.h"
 #include "ops/smooth.h"
 #include "support/byte_pixels.h"
 #include "support/expect.h"
@@ -247,6 +248,28 @@ START_TEST(four_axes)
 }
 END_TEST
 
+/* So much work that it is shared out. */
+START_TEST(threads_change_nothing)
+{
+    double *values = waves(INT64_C(64) * 48 * 40);
+    const cc_gaussian_params params = pixels_of_sigma(1.5, 2, 1.5);
+    cc_image *input = volume(CC_PIXEL_FLOAT32, 1, 64, 48, 40, values), *alone = same_kind(input, CC_PIXEL_FLOAT32),
+             *together = same_kind(input, CC_PIXEL_FLOAT32);
+    cc__crew_cores = 1;
+    fixture_ok(cc_image_smooth_gaussian(input, &params, alone, STREAM));
+    if (fixture_device_count() > 0)
+        fixture_ok(cc_stream_synchronize(0, STREAM));
+    cc__crew_cores = 4;
+    fixture_ok(cc_image_smooth_gaussian(input, &params, together, STREAM));
+    expect_equal(together, alone);
+    cc__crew_cores = 0;
+    cc_image_release(input);
+    cc_image_release(alone);
+    cc_image_release(together);
+    free(values);
+}
+END_TEST
+
 START_TEST(millimetres_are_pixels_of_the_spacing)
 {
     static const double spacing[CC_MAX_DIMENSION] = {2, 0.5, 3, 1};
@@ -484,6 +507,7 @@ int main(void)
     tcase_add_test(tcase, one_bright_pixel);
     tcase_add_loop_test(tcase, slab_by_slab, 0, 5);
     tcase_add_test(tcase, four_axes);
+    tcase_add_test(tcase, threads_change_nothing);
     tcase_add_test(tcase, millimetres_are_pixels_of_the_spacing);
     tcase_add_test(tcase, views);
     tcase_add_test(tcase, special_values_reach_as_far_as_the_filter);
