@@ -98,6 +98,33 @@ enum {
     BUFFERS
 };
 
+/* All positions are between pixels, up or down along the third axis, which is parallel to the other image's or not. */
+static void put_inside(uint32_t *state, cc__resample *work)
+{
+    const int64_t parallel = random_below(state, 3);
+    work->axes = 3;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double *row = work->map.row[axis];
+        work->size[axis] = axis == 0 ? 1 + random_below(state, 20) : 1 + random_below(state, 10);
+        for (int32_t column = 0; column < 3; column++) {
+            const bool leans = column != axis && (parallel == 0 || (parallel == 1 && axis < 2 && column < 2));
+            row[column] = column == axis ? random_number(state, -1.7, 1.7)
+                          : leans        ? random_number(state, -0.3, 0.3)
+                                         : 0;
+        }
+    }
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double *row = work->map.row[axis], least = 0, most = 0;
+        for (int32_t column = 0; column < 3; column++) {
+            const double reach = row[column] * (double)(work->size[column] - 1);
+            least += reach < 0 ? reach : 0;
+            most += reach > 0 ? reach : 0;
+        }
+        row[3] = random_number(state, 1, 1.5) - least;
+        work->source_size[axis] = (int64_t)(most - least) + 4;
+    }
+}
+
 /* Returns false when the work does not fit into the buffers. */
 static bool random_work(uint32_t *state, cc__resample *work, unsigned char *const buffers[BUFFERS], int64_t *out_bytes)
 {
@@ -118,7 +145,10 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
         work->size[random_below(state, work->axes)] = 1 + random_below(state, 200);
     work->size[3] = work->source_size[3] = 1 + random_below(state, 2);
     random_map(state, work->axes, work->source_size, &work->map);
-    const bool has_field = random_below(state, 6) == 0;
+    const bool is_inside = random_below(state, 4) == 0;
+    if (is_inside)
+        put_inside(state, work);
+    const bool has_field = !is_inside && random_below(state, 6) == 0;
     work->field_type = random_below(state, 2) == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
     if (has_field && random_below(state, 2) == 0) {
         work->interpolation = CC_INTERPOLATION_LINEAR;
