@@ -24,9 +24,10 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     last_kernel = kernel;
-    if (kernel == (const void *)find_coefficients) {
+    if (kernel == (const void *)find_coefficients || kernel == (const void *)find_float32_coefficients) {
         const bspline_plan *plan = arguments[0];
-        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find_coefficients(*plan));
+        void (*find)(const bspline_plan) = (void (*)(const bspline_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find(*plan));
     } else {
         last_is_upright = is_upright(&((const resample_plan *)arguments[0])->work);
         void (*run)(const resample_plan) = (void (*)(const resample_plan))kernel;
@@ -239,7 +240,18 @@ START_TEST(any_work_agrees_with_the_host)
 }
 END_TEST
 
-/* Lines around the horizon and of one pixel, along every axis. */
+/* The same bits, but for those of a NaN, which depend on how a sum of two is compiled. */
+static bool are_same(cc_pixel_type type, const unsigned char *a, const unsigned char *b, int64_t bytes)
+{
+    bool are = true;
+    for (int64_t at = 0; at < bytes && are; at += bytes_of_type(type)) {
+        const double first = cc__load_any((int32_t)type, a + at), second = cc__load_any((int32_t)type, b + at);
+        are = memcmp(a + at, b + at, (size_t)bytes_of_type(type)) == 0 || (isnan(first) && isnan(second));
+    }
+    return are;
+}
+
+/* Lines around the horizon and of one pixel, along every axis; float32 often as they are where rows are packed. */
 START_TEST(coefficients_agree_with_the_host)
 {
     static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 100};
@@ -247,7 +259,7 @@ START_TEST(coefficients_agree_with_the_host)
     uint32_t state = 7;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
-    for (int32_t round = 0; round < 180; round++) {
+    for (int32_t round = 0; round < 360; round++) {
         cc__bspline work = {.source_type = (cc_pixel_type)random_below(&state, 13),
                             .components = (int32_t)(1 + random_below(&state, 3)),
                             .axis = round % 3,
@@ -255,10 +267,20 @@ START_TEST(coefficients_agree_with_the_host)
         work.in_float32 = cc__fits_float32(work.source_type) && round % 2 == 0;
         work.size[work.axis] = lengths[round % 9];
         const cc_pixel_type type = work.in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
-        const int64_t span = random_span(&state, work.source_type, work.components, work.size, &work.source);
-        const int64_t bytes = random_span(&state, type, work.components, work.size, &work.destination);
+        int64_t span = random_span(&state, work.source_type, work.components, work.size, &work.source);
+        int64_t bytes = random_span(&state, type, work.components, work.size, &work.destination);
         if (span > BUFFER_BYTES || bytes > BUFFER_BYTES)
             continue;
+        if (type == CC_PIXEL_FLOAT32 && work.axis == 0 && random_below(&state, 2) == 0) {
+            work.source_type = type;
+            work.components = 1;
+            for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+                work.source.stride[axis] = work.destination.stride[axis] =
+                    axis == 0   ? 4
+                    : axis == 1 ? 512
+                                : 512 * work.size[1] * (axis == 3 ? work.size[2] : 1);
+            span = bytes = 512 * work.size[1] * work.size[2] * work.size[3];
+        }
         write_cases(work.source_type, &state, span / bytes_of_type(work.source_type), buffers[SOURCE]);
         memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
         memset(buffers[FOUND], 0x5a, (size_t)bytes);
@@ -268,7 +290,7 @@ START_TEST(coefficients_agree_with_the_host)
         cc__bspline_lines(&work, 0, 1);
         work.destination.data = buffers[FOUND];
         ck_assert_int_eq(cc__launch_bspline(&work, &launcher), CC_OK);
-        ck_assert_msg(memcmp(buffers[EXPECTED], buffers[FOUND], (size_t)bytes) == 0, "round %d", round);
+        ck_assert_msg(are_same(type, buffers[EXPECTED], buffers[FOUND], bytes), "round %d", round);
     }
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
