@@ -555,17 +555,152 @@ DEFINE_NEAREST(2, uint16_t)
 DEFINE_NEAREST(4, uint32_t)
 DEFINE_NEAREST(8, uint64_t)
 
-static const void *nearest_kernel(cc_pixel_type type)
+/* The same where the third axes are parallel: several pixels of a column at a time. */
+#define NEAREST_RUN 4
+
+#define DEFINE_UPRIGHT_NEAREST(BYTES, HOLDER)                                                                          \
+    static __device__ inline HOLDER nearest_along_##BYTES(const resample_plan *plan, const unsigned char *column,      \
+                                                          double start, double k, bool is_inside)                      \
+    {                                                                                                                  \
+        const cc__resample *work = &plan->work;                                                                        \
+        const int64_t at =                                                                                             \
+            cc__nearest_of(cc__map_position(work->map.row[2], start, k), work->source_size[2], work->is_fixed != 0);   \
+        return is_inside && at >= 0 ? *(const HOLDER *)(column + at * work->source.stride[2]) : (HOLDER)plan->outside; \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        upright_nearest_##BYTES(const __grid_constant__ resample_plan plan)                                            \
+    {                                                                                                                  \
+        const cc__resample *work = &plan.work;                                                                         \
+        const int64_t step = work->destination.stride[2];                                                              \
+        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
+            walk w;                                                                                                    \
+            double position[3];                                                                                        \
+            bool is_inside = true;                                                                                     \
+            if (!begin_walk(&plan, patch, BYTES, BYTES, &w))                                                           \
+                continue;                                                                                              \
+            find_position(work, &w, position);                                                                         \
+            CC__UNROLL                                                                                                 \
+            for (int32_t axis = 0; axis < 2; axis++) {                                                                 \
+                const int64_t at = cc__nearest_of(position[axis], work->source_size[axis], work->is_fixed != 0);       \
+                is_inside = is_inside && at >= 0;                                                                      \
+                w.from += (at >= 0 ? at : 0) * work->source.stride[axis];                                              \
+            }                                                                                                          \
+            const double start = cc__map_start(work->map.row[2], w.i, w.j);                                            \
+            for (; w.left >= NEAREST_RUN; w.left -= NEAREST_RUN) {                                                     \
+                HOLDER found[NEAREST_RUN];                                                                             \
+                CC__UNROLL                                                                                             \
+                for (int32_t n = 0; n < NEAREST_RUN; n++)                                                              \
+                    found[n] = nearest_along_##BYTES(&plan, w.from, start, w.k + n, is_inside);                        \
+                CC__UNROLL                                                                                             \
+                for (int32_t n = 0; n < NEAREST_RUN; n++)                                                              \
+                    *(HOLDER *)(w.to + n * step) = found[n];                                                           \
+                w.k += NEAREST_RUN;                                                                                    \
+                w.to += NEAREST_RUN * step;                                                                            \
+            }                                                                                                          \
+            for (; w.left > 0; w.left--, w.k += 1, w.to += step)                                                       \
+                *(HOLDER *)w.to = nearest_along_##BYTES(&plan, w.from, start, w.k, is_inside);                         \
+        }                                                                                                              \
+    }
+
+DEFINE_UPRIGHT_NEAREST(1, uint8_t)
+DEFINE_UPRIGHT_NEAREST(2, uint16_t)
+DEFINE_UPRIGHT_NEAREST(4, uint32_t)
+DEFINE_UPRIGHT_NEAREST(8, uint64_t)
+
+/*
+ * The cubic B-spline of float32 where the third axes are parallel: of four neighbours in a column, the next one needs
+ * three planes again.
+ */
+static __device__ inline float cubic_plane(const cc__resample *work, const unsigned char *pixel, int64_t plane,
+                                           const float wx[4], const float wy[4])
+{
+    const unsigned char *row = pixel + cc__mirrored(plane, work->source_size[2]) * work->source.stride[2];
+    const int64_t x = work->source.stride[0];
+    float sum = 0;
+    CC__UNROLL
+    for (int32_t j = 0; j < 4; j++) {
+        float line = 0;
+        CC__UNROLL
+        for (int32_t i = 0; i < 4; i++)
+            line += wx[i] * READ_FLOAT32(row + i * x);
+        sum += wy[j] * line;
+        row += work->source.stride[1];
+    }
+    return sum;
+}
+
+static __device__ CC__NOT_INLINE void cubic_edges(const resample_plan *plan, const walk *column)
+{
+    walk w = *column;
+    for (; w.left > 0; step_walk(plan, &w)) {
+        double position[3];
+        find_position(&plan->work, &w, position);
+        cc__store_any((int32_t)plan->work.destination_type, w.to, sample_any_float32(&plan->work, w.from, position));
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 4)
+    upright_cubic_float32(const __grid_constant__ resample_plan plan)
+{
+    const cc__resample *work = &plan.work;
+    for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {
+        walk w;
+        double position[3];
+        float wx[4], wy[4], plane[4] = {0, 0, 0, 0};
+        if (!begin_walk(&plan, patch, 4, 4, &w))
+            continue;
+        find_position(work, &w, position);
+        const cc__near_float32 x = cc__near_raw_float32(position[0], work->source_size[0]);
+        const cc__near_float32 y = cc__near_raw_float32(position[1], work->source_size[1]);
+        if (!x.is_inside || x.first < 1 || x.first + 2 >= work->source_size[0] || !y.is_inside || y.first < 1 ||
+            y.first + 2 >= work->source_size[1]) {
+            cubic_edges(&plan, &w);
+            continue;
+        }
+        cc__cubic_weights_float32(x.fraction, wx);
+        cc__cubic_weights_float32(y.fraction, wy);
+        const unsigned char *pixel =
+            w.from + (x.first - 1) * work->source.stride[0] + (y.first - 1) * work->source.stride[1];
+        const double start = cc__map_start(work->map.row[2], w.i, w.j);
+        int64_t first = INT64_MIN;
+        for (; w.left > 0; w.left--, w.k += 1, w.to += work->destination.stride[2]) {
+            const cc__near_float32 z =
+                cc__near_raw_float32(cc__map_position(work->map.row[2], start, w.k), work->source_size[2]);
+            if (!z.is_inside) {
+                KEEP_4(w.to, &plan);
+                continue;
+            }
+            while (first != z.first) {
+                /* The last of the next pixel's planes, or one by one all of one that is further on. */
+                const bool is_next = first < z.first && first >= z.first - 4;
+                first = is_next ? first + 1 : z.first - 3;
+                plane[0] = plane[1];
+                plane[1] = plane[2];
+                plane[2] = plane[3];
+                plane[3] = cubic_plane(work, pixel, first + 2, wx, wy);
+            }
+            float wz[4], sum = 0;
+            cc__cubic_weights_float32(z.fraction, wz);
+            CC__UNROLL
+            for (int32_t n = 0; n < 4; n++)
+                sum += wz[n] * plane[n];
+            WRITE_FLOAT32(w.to, sum);
+        }
+    }
+}
+
+static const void *nearest_kernel(cc_pixel_type type, bool is_upright)
 {
     switch (cc__bytes_of_real((int32_t)type)) {
     case 1:
-        return (const void *)nearest_1;
+        return is_upright ? (const void *)upright_nearest_1 : (const void *)nearest_1;
     case 2:
-        return (const void *)nearest_2;
+        return is_upright ? (const void *)upright_nearest_2 : (const void *)nearest_2;
     case 4:
-        return (const void *)nearest_4;
+        return is_upright ? (const void *)upright_nearest_4 : (const void *)nearest_4;
     }
-    return (const void *)nearest_8;
+    return is_upright ? (const void *)upright_nearest_8 : (const void *)nearest_8;
 }
 
 static const void *pair_kernel(const cc__resample *work, bool is_upright)
@@ -588,8 +723,14 @@ static bool has_pair_kernel(const cc__resample *work)
 static bool is_upright(const cc__resample *work)
 {
     const double(*row)[4] = work->map.row;
-    return has_pair_kernel(work) && work->size[2] > 1 && row[0][2] == 0 && row[1][2] == 0 && row[2][0] == 0 &&
+    return work->field.data == NULL && work->size[2] > 1 && row[0][2] == 0 && row[1][2] == 0 && row[2][0] == 0 &&
            row[2][1] == 0;
+}
+
+static bool is_upright_cubic(const cc__resample *work)
+{
+    return work->interpolation == CC_INTERPOLATION_CUBIC_BSPLINE && work->in_float32 && is_upright(work) &&
+           work->destination_type == CC_PIXEL_FLOAT32 && work->source_size[2] > 1;
 }
 
 static bool is_float32_warp(const cc__resample *work)
@@ -603,11 +744,13 @@ static const void *kernel_of(const cc__resample *work)
 {
     if (work->interpolation == CC_INTERPOLATION_NEAREST && work->source_type == work->destination_type &&
         work->field.data == NULL)
-        return nearest_kernel(work->source_type);
+        return nearest_kernel(work->source_type, is_upright(work));
     if (is_float32_warp(work))
         return (const void *)warp_float32;
     if (has_pair_kernel(work))
         return pair_kernel(work, is_upright(work));
+    if (is_upright_cubic(work))
+        return (const void *)upright_cubic_float32;
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
 }
 
@@ -647,10 +790,10 @@ cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
         plan.has_short_strides = plan.has_short_strides && plan.stride[axis] == plan.work.source.stride[axis];
     }
     plan.has_short_planes = has_short_planes(&plan.work);
-    /* Columns of several rows are long, since two planes are there before their first pixel. */
-    const bool by_rows = is_upright(&plan.work);
-    const int32_t wide = by_rows ? ROWS : 1;
-    cc__columns_plan(plan.work.size, plan.work.components, wide, (launcher->multiprocessor_count + wide - 1) / wide,
+    /* Such columns are long, since two or more planes are there before their first pixel. */
+    const bool is_long = is_upright(&plan.work);
+    cc__columns_plan(plan.work.size, plan.work.components, is_long && has_pair_kernel(&plan.work) ? ROWS : 1,
+                     is_long ? (launcher->multiprocessor_count + 3) / 4 : launcher->multiprocessor_count,
                      &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan.work),

@@ -210,7 +210,7 @@ START_TEST(any_work_agrees_with_the_host)
 {
     unsigned char *buffers[BUFFERS];
     uint32_t state = 101 + (uint32_t)_i;
-    int32_t done = 0, fast = 0, parallel = 0, warps = 0;
+    int32_t done = 0, fast = 0, parallel = 0, warps = 0, cubic = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
     for (int32_t round = 0; round < ROUNDS; round++) {
@@ -229,11 +229,13 @@ START_TEST(any_work_agrees_with_the_host)
         done++;
         fast += is_fast();
         parallel += is_fast() && last_is_upright;
+        cubic += last_kernel == (const void *)upright_cubic_float32;
         warps += last_kernel == (const void *)warp_float32;
     }
     ck_assert_int_gt(done, ROUNDS * 3 / 4);
     ck_assert_int_gt(fast, ROUNDS / 8);
     ck_assert_int_gt(parallel, 10);
+    ck_assert_int_gt(cubic, 3);
     ck_assert_int_gt(warps, 3);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
