@@ -294,6 +294,16 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
     return inside;
 }
 
+/* Has a pixel brought to the second cache, for which no register waits. */
+static __device__ inline void expect(const unsigned char *pixel)
+{
+#ifdef __CUDA_ARCH__
+    __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(pixel));
+#else
+    (void)pixel;
+#endif
+}
+
 #define DEFINE_LINEAR(NAME, SAMPLE, LOAD, WRITE, SOURCE_BYTES, DESTINATION_BYTES)                                      \
     static __device__ inline void load_plane_##NAME(const unsigned char *plane, const footing *f, float out[ROWS])     \
     {                                                                                                                  \
@@ -405,6 +415,11 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
                 between_corners_##NAME(&next, s, behind);                                                              \
                 if (at + 2 <= last)                                                                                    \
                     load_corners_##NAME(plane + 2 * slice, s, x, y, &next);                                            \
+                if (at + 3 <= last) {                                                                                  \
+                    CC__UNROLL                                                                                         \
+                    for (int32_t n = 0; n < ROWS; n++)                                                                 \
+                        expect(plane + 3 * slice + s->at[n]);                                                          \
+                }                                                                                                      \
                 first = at;                                                                                            \
             }                                                                                                          \
             CC__UNROLL                                                                                                 \
