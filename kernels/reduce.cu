@@ -11,6 +11,7 @@
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
 #define WIDE_ROUNDS 2
+#define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
 #define BLOCKS_PER_MULTIPROCESSOR 128
 /* Each adds its bins to those of all in the end, so there are no more than fit at once. */
@@ -521,12 +522,24 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].squares = 0.0;
             lanes[i].count = 0.0;
         }
-        for (int32_t round = 0; round < ROUNDS; round++) {
+        /* One block may have all of them: what it waits for is loaded for several rounds at once. */
+        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+            cc__partial next[JOIN_ROUNDS][PACK];
             CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++) {
-                int64_t n = first + round * CC__REDUCE_LANES + i;
-                if (n < plan.count)
-                    lanes[i] = cc__reduce_join(plan.kind, lanes[i], plan.partials[n]);
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
+                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                }
+            }
+            CC__UNROLL
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    if (first + (round + r) * CC__REDUCE_LANES + i < plan.count)
+                        lanes[i] = cc__reduce_join(plan.kind, lanes[i], next[r][i]);
+                }
             }
         }
         join_threads(plan.kind, shared, join_pack(plan.kind, lanes));
