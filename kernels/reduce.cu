@@ -1,6 +1,5 @@
 /* Reductions and histograms on the GPU, in the order that src/base/reduce.c has on the CPU. */
 #include "base/reduce.h"
-#include "kernels/async_copy.h"
 #include "kernels/launch.h"
 #include "kernels/tiles.h"
 
@@ -17,7 +16,7 @@
 /* Each adds its bins to those of all in the end, so there are no more than fit at once. */
 #define COUNTING_BLOCKS 4
 /* Bins that a block counts in its own memory. */
-#define OWN_BINS 2048
+#define OWN_BINS 4096
 
 typedef struct cc__reduce_plan {
     cc__reduced sources[2];
@@ -251,7 +250,6 @@ static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, 
 
 #ifdef __CUDACC__
 #define WARP_THREADS 32
-#define SHARED_PARTIALS (CC__BLOCK_THREADS / WARP_THREADS)
 
 /* Joins what `count` threads of a warp have, in neighbouring pairs; the first has it all in the end. */
 static __device__ inline cc__partial join_warp(cc__reduce_kind kind, cc__partial own, int32_t count)
@@ -281,8 +279,6 @@ static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *sh
     }
 }
 #else
-#define SHARED_PARTIALS CC__BLOCK_THREADS
-
 /* The same pairs without a warp. */
 static __device__ inline void join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own)
 {
@@ -301,93 +297,6 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
 {
     return cc__reduce_join(kind, cc__reduce_join(kind, lanes[0], lanes[1]), cc__reduce_join(kind, lanes[2], lanes[3]));
 }
-
-/*
- * Rounds that are on their way to shared memory while one is taken, in a ring of places that each thread has for
- * itself. Packs of wide components take two places.
- */
-#define RING 9
-#define ROUNDS_AHEAD 8
-#define WIDE_ROUNDS_AHEAD 3
-
-static __device__ inline void bring_pack(const cc__reduce_plan *plan, int64_t first, async_part *to)
-{
-    const unsigned char *from = find(plan, 0, first);
-    switch (type_bytes(plan->sources[0].type)) {
-    case 1:
-        async_copy(to, from, PACK);
-        break;
-    case 2:
-        async_copy(to, from, 2 * PACK);
-        break;
-    case 4:
-        async_copy(to, from, 4 * PACK);
-        break;
-    default:
-        async_copy(to, from, 4 * PACK);
-        async_copy(to + CC__BLOCK_THREADS, from + 4 * PACK, 4 * PACK);
-        break;
-    }
-}
-
-static __device__ inline void convert_pack(cc_pixel_type type, const async_part *from, double out[PACK])
-{
-    const async_part part = *from;
-    switch ((int32_t)type) {
-#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < PACK; i++)                                                                             \
-            out[i] = cc__load_##NAME((HOLDER)(part.word[i * (BITS) / 32] >> (i * (BITS) % 32)));                       \
-        break;
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CONVERT)
-        CC__FOR_EACH_TYPE_OF_32_BITS(CONVERT)
-#undef CONVERT
-    }
-}
-
-static __device__ inline void convert_wide_pack(cc_pixel_type type, const async_part *from, double out[PACK])
-{
-    const async_part part[2] = {from[0], from[CC__BLOCK_THREADS]};
-    switch ((int32_t)type) {
-#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < PACK; i++)                                                                             \
-            out[i] = cc__load_##NAME(                                                                                  \
-                (HOLDER)(part[i / 2].word[2 * (i % 2)] | (uint64_t)part[i / 2].word[2 * (i % 2) + 1] << 32));          \
-        break;
-        CC__FOR_EACH_TYPE_OF_64_BITS(CONVERT)
-#undef CONVERT
-    }
-}
-
-/* Goes through all rounds of a whole piece: USE(round, x) for each pack x. PARTS: places of a pack. */
-#define THROUGH_RING(PLAN, FIRST, PLACES, PARTS, AHEAD, CONVERT_PACK, USE)                                             \
-    {                                                                                                                  \
-        int32_t slot = 0;                                                                                              \
-        for (int32_t round = 0; round < AHEAD; round++) {                                                              \
-            bring_pack(PLAN, (FIRST) + round * CC__REDUCE_LANES, &PLACES[PARTS * round][threadIdx.x]);                 \
-            async_commit();                                                                                            \
-        }                                                                                                              \
-        for (int32_t round = 0; round < ROUNDS; round++) {                                                             \
-            double x[PACK] = {0.0, 0.0, 0.0, 0.0};                                                                     \
-            int32_t free_slot = slot == 0 ? AHEAD : slot - 1;                                                          \
-            if (round + AHEAD < ROUNDS)                                                                                \
-                bring_pack(PLAN, (FIRST) + (round + AHEAD) * CC__REDUCE_LANES,                                         \
-                           &PLACES[PARTS * free_slot][threadIdx.x]);                                                   \
-            async_commit();                                                                                            \
-            async_wait(AHEAD);                                                                                         \
-            CONVERT_PACK((PLAN)->sources[0].type, &PLACES[PARTS * slot][threadIdx.x], x);                              \
-            USE(round, x)                                                                                              \
-            slot = slot == AHEAD ? 0 : slot + 1;                                                                       \
-        }                                                                                                              \
-    }
-
-#define TAKE_PACK(ROUND, X)                                                                                            \
-    CC__UNROLL                                                                                                         \
-    for (int32_t i = 0; i < PACK; i++)                                                                                 \
-        take(kind, &lanes[i], ROUND == 0, X[i], 0.0);
 
 /* One component of each lane for all rounds of a whole piece; what comes next is loaded while the last is taken. */
 #define TAKE_ROUNDS(COUNT, SIZE, BITS)                                                                                 \
@@ -451,8 +360,7 @@ static __device__ inline void take_one_by_one(const cc__reduce_plan *plan, cc__r
     }
 }
 
-static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, cc__partial *shared,
-                                            async_part (*ring)[CC__BLOCK_THREADS])
+static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, cc__partial *shared)
 {
     int64_t count = plan->sequence.count;
     bool is_narrow = type_bytes(plan->sources[0].type) <= 4;
@@ -471,10 +379,6 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
         }
         if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
             take_one_by_one(plan, kind, first, lanes);
-        } else if (is_narrow && kind != CC__REDUCE_DOT) {
-            THROUGH_RING(plan, first, ring, 1, ROUNDS_AHEAD, convert_pack, TAKE_PACK)
-        } else if (kind != CC__REDUCE_DOT) {
-            THROUGH_RING(plan, first, ring, 2, WIDE_ROUNDS_AHEAD, convert_wide_pack, TAKE_PACK)
         } else if (is_narrow) {
             TAKE_ROUNDS(NARROW_ROUNDS, narrow, 32)
         } else {
@@ -497,22 +401,21 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
         reduce_##KIND(const __grid_constant__ cc__reduce_plan plan)                                                    \
     {                                                                                                                  \
-        __shared__ cc__partial shared[SHARED_PARTIALS];                                                                \
-        __shared__ async_part ring[CC__REDUCE_##KIND == CC__REDUCE_DOT ? 1 : RING][CC__BLOCK_THREADS];                 \
-        reduce_pieces(&plan, CC__REDUCE_##KIND, shared, ring);                                                         \
+        __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
+        reduce_pieces(&plan, CC__REDUCE_##KIND, shared);                                                               \
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-DEFINE_KERNEL(SUM, 4)
-DEFINE_KERNEL(MINIMUM, 4)
-DEFINE_KERNEL(MAXIMUM, 4)
-DEFINE_KERNEL(SQUARES, 4)
+DEFINE_KERNEL(SUM, 3)
+DEFINE_KERNEL(MINIMUM, 3)
+DEFINE_KERNEL(MAXIMUM, 3)
+DEFINE_KERNEL(SQUARES, 3)
 DEFINE_KERNEL(DOT, 2)
-DEFINE_KERNEL(MOMENTS, 4)
+DEFINE_KERNEL(MOMENTS, 2)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
-    __shared__ cc__partial shared[SHARED_PARTIALS];
+    __shared__ cc__partial shared[CC__BLOCK_THREADS];
     for (int64_t piece = blockIdx.x; piece < plan.pieces; piece += gridDim.x) {
         int64_t first = piece * CC__REDUCE_PIECE + PACK * (int32_t)threadIdx.x;
         cc__partial lanes[PACK];
@@ -589,30 +492,31 @@ static __device__ inline void count_value(const cc__histogram_plan *plan, uint32
 }
 
 /* A whole piece of packs of narrow components, into bins of the block's own. */
-static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32_t *own, int64_t first,
-                                          async_part (*ring)[CC__BLOCK_THREADS])
+static __device__ inline void count_packs(const cc__histogram_plan *plan, uint32_t *own, int64_t first)
 {
-    const double lower = plan->lower;
-    const double upper = plan->upper;
-    const double scale = plan->scale;
     const int32_t bins = (int32_t)plan->bins;
     int32_t last = -1;
     uint32_t length = 0;
-#define COUNT_PACK(ROUND, X)                                                                                           \
-    (void)(ROUND);                                                                                                     \
-    CC__UNROLL                                                                                                         \
-    for (int32_t i = 0; i < PACK; i++) {                                                                               \
-        int32_t bin = cc__histogram_short_bin(X[i], lower, upper, scale, bins);                                        \
-        if (bin != last) {                                                                                             \
-            if (last >= 0)                                                                                             \
-                add_32(&own[last], length);                                                                            \
-            last = bin;                                                                                                \
-            length = 0;                                                                                                \
-        }                                                                                                              \
-        length++;                                                                                                      \
+    for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
+        uint32_t bits[NARROW_ROUNDS][PACK];
+        double x[NARROW_ROUNDS][PACK];
+        read_narrow(&plan->reduce, 0, first + round * CC__REDUCE_LANES, bits);
+        convert_narrow(plan->reduce.sources[0].type, bits, x);
+        CC__UNROLL
+        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {
+            CC__UNROLL
+            for (int32_t i = 0; i < PACK; i++) {
+                int32_t bin = cc__histogram_short_bin(x[r][i], plan->lower, plan->upper, plan->scale, bins);
+                if (bin != last) {
+                    if (last >= 0)
+                        add_32(&own[last], length);
+                    last = bin;
+                    length = 0;
+                }
+                length++;
+            }
+        }
     }
-    THROUGH_RING(&plan->reduce, first, ring, 1, ROUNDS_AHEAD, convert_pack, COUNT_PACK)
-#undef COUNT_PACK
     if (last >= 0)
         add_32(&own[last], length);
 }
@@ -633,7 +537,6 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     count_values(const __grid_constant__ cc__histogram_plan plan)
 {
     __shared__ uint32_t own[OWN_BINS];
-    __shared__ async_part ring[RING][CC__BLOCK_THREADS];
     int32_t thread = (int32_t)threadIdx.x;
     bool has_own = plan.bins <= OWN_BINS;
     for (int64_t bin = thread; has_own && bin < plan.bins; bin += CC__BLOCK_THREADS)
@@ -644,7 +547,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     for (int64_t piece = blockIdx.x; piece < plan.reduce.pieces; piece += gridDim.x) {
         int64_t first = piece * CC__REDUCE_PIECE + PACK * thread;
         if (is_packed && (piece + 1) * CC__REDUCE_PIECE <= plan.reduce.sequence.count)
-            count_packs(&plan, own, first, ring);
+            count_packs(&plan, own, first);
         else
             count_one_by_one(&plan, own, first, &run);
     }
