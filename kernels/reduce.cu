@@ -319,6 +319,30 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
         }                                                                                                              \
     }
 
+/* The same for one source of narrow components, each converted when it is taken. */
+static __device__ inline void take_narrow(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t first,
+                                          cc__reduce_lane lanes[PACK])
+{
+    for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
+        uint32_t bits[NARROW_ROUNDS][PACK];
+        read_narrow(plan, 0, first + round * CC__REDUCE_LANES, bits);
+        switch ((int32_t)plan->sources[0].type) {
+#define TAKE(NAME, HOLDER, BITS)                                                                                       \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {                                                                  \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
+        }                                                                                                              \
+        break;
+            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
+            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
+#undef TAKE
+        }
+    }
+}
+
 /* One component of any type, anywhere. */
 static CC__NOT_INLINE __device__ double load_one(const cc__reduce_plan *plan, int32_t n, int64_t number)
 {
@@ -370,6 +394,8 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
         }
         if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
             take_one_by_one(plan, kind, first, lanes);
+        } else if (is_narrow && kind != CC__REDUCE_DOT) {
+            take_narrow(plan, kind, first, lanes);
         } else if (is_narrow) {
             TAKE_ROUNDS(NARROW_ROUNDS, narrow, 32)
         } else {
