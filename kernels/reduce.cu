@@ -9,6 +9,7 @@
 #define ROUNDS CC__REDUCE_ROUNDS
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
+#define SINGLE_ROUNDS (2 * NARROW_ROUNDS) /* of one source, into registers that a second one would need */
 #define WIDE_ROUNDS 2
 #define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
@@ -323,14 +324,15 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
 static __device__ inline void take_narrow(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t first,
                                           cc__reduce_lane lanes[PACK])
 {
-    for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
-        uint32_t bits[NARROW_ROUNDS][PACK];
+    for (int32_t round = 0; round < ROUNDS; round += SINGLE_ROUNDS) {
+        uint32_t bits[SINGLE_ROUNDS][PACK];
         read_narrow(plan, 0, first + round * CC__REDUCE_LANES, bits);
+        read_narrow(plan, 0, first + (round + NARROW_ROUNDS) * CC__REDUCE_LANES, bits + NARROW_ROUNDS);
         switch ((int32_t)plan->sources[0].type) {
 #define TAKE(NAME, HOLDER, BITS)                                                                                       \
     case CC_PIXEL_##NAME:                                                                                              \
         CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {                                                                  \
+        for (int32_t r = 0; r < SINGLE_ROUNDS; r++) {                                                                  \
             CC__UNROLL                                                                                                 \
             for (int32_t i = 0; i < PACK; i++)                                                                         \
                 take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
@@ -423,12 +425,12 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-DEFINE_KERNEL(SUM, narrow, true, 4)
-DEFINE_KERNEL(MINIMUM, narrow, true, 4)
-DEFINE_KERNEL(MAXIMUM, narrow, true, 4)
-DEFINE_KERNEL(SQUARES, narrow, true, 4)
+DEFINE_KERNEL(SUM, narrow, true, 3)
+DEFINE_KERNEL(MINIMUM, narrow, true, 3)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 3)
+DEFINE_KERNEL(SQUARES, narrow, true, 3)
 DEFINE_KERNEL(DOT, narrow, true, 2)
-DEFINE_KERNEL(MOMENTS, narrow, true, 3)
+DEFINE_KERNEL(MOMENTS, narrow, true, 4)
 DEFINE_KERNEL(SUM, wide, false, 4)
 DEFINE_KERNEL(MINIMUM, wide, false, 4)
 DEFINE_KERNEL(MAXIMUM, wide, false, 4)
