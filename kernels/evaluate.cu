@@ -719,7 +719,9 @@ static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *latti
                               const cc__launcher *launcher)
 {
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__DENSE_BLOCKS;
-    const int64_t blocks = (plan->packs - 1) / CC__BLOCK_THREADS + 1;
+    const int64_t tile =
+        (int64_t)CC__BLOCK_THREADS * (plan->is_wide != 0 ? CC__DENSE_WIDE_PACKS : CC__DENSE_NARROW_PACKS);
+    const int64_t blocks = (plan->packs - 1) / tile + 1;
     void *arguments[] = {(void *)plan};
     cc_status status = launch_part(work, lattice, 0, plan->head, launcher);
     if (status == CC_OK)

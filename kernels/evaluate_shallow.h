@@ -5,25 +5,6 @@
 #include "kernels/evaluate_shallow_plan.h"
 #include "kernels/step_math.h"
 
-#define SHALLOW_FOR_EACH_REAL_STEP(X)                                                                                  \
-    X(ADD)                                                                                                             \
-    X(SUBTRACT)                                                                                                        \
-    X(MULTIPLY)                                                                                                        \
-    X(DIVIDE)                                                                                                          \
-    X(MINIMUM)                                                                                                         \
-    X(MAXIMUM)                                                                                                         \
-    X(MULTIPLY_ADD)                                                                                                    \
-    X(CLAMP)                                                                                                           \
-    X(WITHIN)                                                                                                          \
-    X(LESS)                                                                                                            \
-    X(EQUAL)                                                                                                           \
-    X(SELECT)                                                                                                          \
-    X(NEGATE)                                                                                                          \
-    X(ABSOLUTE)                                                                                                        \
-    X(SQUARE)                                                                                                          \
-    X(SQUARE_ROOT)                                                                                                     \
-    X(IMAGINARY)
-
 #define SHALLOW_SINGLE_READ(NAME, HOLDER, BITS)                                                                        \
     case CC_PIXEL_##NAME:                                                                                              \
         return cc__load_##NAME(((const HOLDER *)from)[n]);
@@ -59,7 +40,7 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
     const double a = plan->a_is_y != 0 ? y : plan->a;
     const double b = plan->b_is_y != 0 ? y : plan->b;
     switch (plan->kind) {
-        SHALLOW_FOR_EACH_REAL_STEP(SHALLOW_SINGLE_STEP)
+        CC__FOR_EACH_SHORT_REAL_STEP(SHALLOW_SINGLE_STEP)
     }
     switch ((int32_t)plan->to_type) {
         CC__FOR_EACH_TYPE_UP_TO_16_BITS(SHALLOW_SINGLE_WRITE)
@@ -127,7 +108,6 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
 #undef SHALLOW_STORE
 #undef SHALLOW_FOR_EACH_TYPE
 
-#undef SHALLOW_FOR_EACH_REAL_STEP
 #undef SHALLOW_SINGLE_READ
 #undef SHALLOW_SINGLE_STEP
 #undef SHALLOW_SINGLE_WRITE

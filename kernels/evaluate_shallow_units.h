@@ -82,7 +82,7 @@ static __device__ inline void SHALLOW(make_step)(const cc__shallow_plan *plan, d
 {
     (void)y;
     switch (plan->kind) {
-        SHALLOW_FOR_EACH_REAL_STEP(SHALLOW_STEP)
+        CC__FOR_EACH_SHORT_REAL_STEP(SHALLOW_STEP)
     }
 }
 

@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* The steps that make one value of the running value and its operands; for each kind of numbers. */
-#define CC__FOR_EACH_REAL_STEP(X)                                                                                      \
+#define CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                              \
     X(ADD)                                                                                                             \
     X(SUBTRACT)                                                                                                        \
     X(MULTIPLY)                                                                                                        \
@@ -22,12 +22,17 @@
     X(WITHIN)                                                                                                          \
     X(LESS)                                                                                                            \
     X(EQUAL)                                                                                                           \
-    X(SELECT)                                                                                                          \
+    X(SELECT)
+/* All but ARGUMENT, whose table takes memory of every thread. */
+#define CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                \
+    CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                                  \
     X(NEGATE)                                                                                                          \
     X(ABSOLUTE)                                                                                                        \
     X(SQUARE)                                                                                                          \
     X(SQUARE_ROOT)                                                                                                     \
-    X(IMAGINARY)                                                                                                       \
+    X(IMAGINARY)
+#define CC__FOR_EACH_REAL_STEP(X)                                                                                      \
+    CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                    \
     X(ARGUMENT)
 #define CC__FOR_EACH_WHOLE_STEP(X)                                                                                     \
     X(ADD)                                                                                                             \

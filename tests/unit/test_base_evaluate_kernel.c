@@ -337,6 +337,23 @@ START_TEST(casts_in_float32_are_those_in_float64)
 }
 END_TEST
 
+START_TEST(plain_limits_do_what_limits_do)
+{
+    static const double values[] = {0.0, -0.0, 1.0, -1.0, 0x1p-1074, -0x1p-1074, 0x1p1023, INFINITY, -INFINITY, NAN};
+    for (int32_t i = 0; i < 10; i++) {
+        for (int32_t j = 0; j < 9; j++) {
+            if (!cc__dense_is_plain(values[j]))
+                continue;
+            ck_assert(cc__store_FLOAT64(cc__dense_plain_minimum(values[i], values[j])) ==
+                      cc__store_FLOAT64(cc__minimum(values[i], values[j])));
+            ck_assert(cc__store_FLOAT64(cc__dense_plain_maximum(values[i], values[j])) ==
+                      cc__store_FLOAT64(cc__maximum(values[i], values[j])));
+        }
+    }
+    ck_assert(!cc__dense_is_plain(NAN) && !cc__dense_is_plain(-0.0) && cc__dense_is_plain(0.0));
+}
+END_TEST
+
 /* Bits that the host's compiler would not take apart. */
 START_TEST(whole_numbers_become_float64_exactly)
 {
@@ -504,6 +521,7 @@ int main(void)
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);
+    tcase_add_test(tcase, plain_limits_do_what_limits_do);
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_test(tcase, direct_kernels_agree_with_the_host);
     tcase_add_test(tcase, the_parts_of_split_rows);
