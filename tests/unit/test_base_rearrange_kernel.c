@@ -7,6 +7,8 @@
 #define __shared__ static
 #define __syncthreads()
 
+#include "kernels/strips.cu"
+#undef PIECES
 #include "kernels/rearrange.cu"
 #include "support/plain_rearrange.h"
 #include "support/plain_work.h"
@@ -16,7 +18,7 @@
 
 #define BUFFER_BYTES ((int64_t)1 << 16)
 
-static int32_t launches, packed_launches, square_launches;
+static int32_t launches, packed_launches, square_launches, strip_launches;
 
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
@@ -26,6 +28,12 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     launches++;
+    if (kernel == (const void *)move_strips_4 || kernel == (const void *)move_strips_8 ||
+        kernel == (const void *)move_strips_16) {
+        void (*run)(const cc__strips_plan) = (void (*)(const cc__strips_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__strips_plan *)arguments[0]));
+        return CC_OK;
+    }
     if (kernel == (const void *)rearrange_cast) {
         void (*run)(const cc__rearrange_plan, int32_t, int32_t) =
             (void (*)(const cc__rearrange_plan, int32_t, int32_t))kernel;
@@ -88,12 +96,18 @@ START_TEST(any_work_agrees)
         square_launches += cc__rearrange_choose(&work) == CC__REARRANGE_SQUARES;
         ck_assert_int_eq(launch_along_rows(&work), CC_OK);
         ck_assert_msg(memcmp(to[0], to[2], (size_t)bytes) == 0, "round %d: the kernel", round);
+        bool is_strips = false;
+        memset(to[2], 0x5a, (size_t)bytes);
+        ck_assert_int_eq(cc__launch_strips(&work, &launcher, &is_strips), CC_OK);
+        ck_assert_msg(!is_strips || memcmp(to[0], to[2], (size_t)bytes) == 0, "round %d: strips", round);
+        strip_launches += is_strips;
         done[kind]++;
     }
     for (int32_t kind = 0; kind < 3; kind++)
         ck_assert_int_gt(done[kind], 100);
     ck_assert_int_gt(packed_launches, 100);
     ck_assert_int_gt(square_launches, 20);
+    ck_assert_int_gt(strip_launches, 100);
     free(from);
     for (int32_t n = 0; n < 3; n++)
         free(to[n]);
