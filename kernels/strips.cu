@@ -5,9 +5,8 @@
 
 #define PIECES CC__STRIPS_PIECES
 
-/* Where a row of both begins. False when it is the border's value. */
-static __device__ inline bool find_strip(const cc__strips_plan *plan, int32_t row, unsigned char **out_to,
-                                         const unsigned char **out_from)
+/* Bytes from the first row to another, of both. False when it is the border's value. */
+static __device__ inline bool find_strip(const cc__strips_plan *plan, int32_t row, int64_t *out_to, int64_t *out_from)
 {
     bool is_there = true;
     CC__UNROLL
@@ -16,7 +15,8 @@ static __device__ inline bool find_strip(const cc__strips_plan *plan, int32_t ro
             break;
         int32_t next = i + 1 < plan->axes ? cc__divide(row, &plan->size[i]) : 0;
         int32_t at = row - next * plan->size[i].value;
-        int32_t found = cc__strips_find(&plan->across[i], at - plan->across[i].before);
+        const cc__strips_axis axis = plan->across[i];
+        int32_t found = cc__strips_find(&axis, at - axis.before);
         *out_to += at * plan->stride[0][i];
         *out_from += found * plan->stride[1][i];
         is_there = is_there && found >= 0;
@@ -25,17 +25,34 @@ static __device__ inline bool find_strip(const cc__strips_plan *plan, int32_t ro
     return is_there;
 }
 
-static __device__ inline cc__copy_unit load_strip_piece(const cc__strips_plan *plan, const unsigned char *from,
-                                                        bool is_there, int32_t first, int32_t unit_bytes)
+/* What a thread needs to know of its row, in registers. */
+typedef struct row_strip {
+    unsigned char *to;
+    const unsigned char *from;
+    int32_t length;
+    int32_t there; /* units to read: none where the row is the border's value */
+    int32_t step;
+    cc__strips_axis along;
+    cc__copy_unit value;
+} row_strip;
+
+/* has_border is a constant: places outside the source. */
+static __device__ inline cc__copy_unit load_strip_piece(const row_strip *row, int32_t first, bool has_border,
+                                                        int32_t unit_bytes)
 {
     const int32_t count = 16 / unit_bytes;
     cc__copy_unit piece = {{0, 0}};
     CC__UNROLL
     for (int32_t i = 0; i < count; i++) {
-        int32_t found = cc__strips_find(&plan->along, first + i - plan->along.before);
-        cc__copy_unit unit = load_unit(plan->value, unit_bytes);
-        if (is_there && found >= 0 && (uint32_t)(first + i) < (uint32_t)plan->length)
-            unit = load_unit(from + (int64_t)found * plan->from_step, unit_bytes);
+        int32_t found = first + i - row->along.before;
+        bool is_there = (uint32_t)(first + i) < (uint32_t)row->there;
+        if (has_border) {
+            found = cc__strips_find(&row->along, found);
+            is_there = is_there && found >= 0;
+        }
+        cc__copy_unit unit = row->value;
+        if (is_there)
+            unit = load_unit(row->from + (int64_t)found * row->step, unit_bytes);
         if (unit_bytes == 16)
             piece = unit;
         else
@@ -52,6 +69,8 @@ static __device__ inline void store_strip_piece(unsigned char *to, const cc__cop
         store_unit(to, *piece, 16);
         return;
     }
+    if (unit_bytes == 16)
+        return;
     CC__UNROLL
     for (int32_t i = 0; i < count; i++) {
         cc__copy_unit unit = *piece;
@@ -62,7 +81,7 @@ static __device__ inline void store_strip_piece(unsigned char *to, const cc__cop
     }
 }
 
-static __device__ inline void move_strips(const cc__strips_plan *plan, int32_t unit_bytes)
+static __device__ inline void move_strips(const cc__strips_plan *plan, bool has_border, int32_t unit_bytes)
 {
     const int32_t count = 16 / unit_bytes;
     const int32_t threads = plan->threads.value;
@@ -74,39 +93,59 @@ static __device__ inline void move_strips(const cc__strips_plan *plan, int32_t u
     if (row_of_block >= plan->rows_of_block || row >= plan->rows)
         return;
     int32_t thread = (int32_t)threadIdx.x - row_of_block * threads;
-    unsigned char *to = plan->to;
-    const unsigned char *from = plan->from;
+    row_strip strip;
+    int64_t to = 0;
+    int64_t from = 0;
     bool is_there = find_strip(plan, row, &to, &from);
-    int32_t skew = (int32_t)((uintptr_t)to & 15) / unit_bytes;
+    strip.to = plan->to + to;
+    strip.from = plan->from + from;
+    strip.length = plan->length;
+    strip.there = is_there ? plan->length : 0;
+    strip.step = plan->from_step;
+    strip.along = plan->along;
+    strip.value = load_unit(plan->value, unit_bytes);
+    int32_t skew = ((plan->misaligned + (int32_t)to) & 15) / unit_bytes;
     int32_t first = (along * PIECES * threads + thread) * count - skew;
 
     cc__copy_unit pieces[PIECES];
     CC__UNROLL
     for (int32_t i = 0; i < PIECES; i++)
-        pieces[i] = load_strip_piece(plan, from, is_there, first + i * threads * count, unit_bytes);
+        pieces[i] = load_strip_piece(&strip, first + i * threads * count, has_border, unit_bytes);
     CC__UNROLL
     for (int32_t i = 0; i < PIECES; i++) {
         int32_t begin = first + i * threads * count;
-        store_strip_piece(to + (int64_t)begin * unit_bytes, &pieces[i], begin, plan->length, unit_bytes);
+        store_strip_piece(strip.to + (int64_t)begin * unit_bytes, &pieces[i], begin, strip.length, unit_bytes);
     }
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
-    move_strips_4(const __grid_constant__ cc__strips_plan plan)
-{
-    move_strips(&plan, 4);
-}
+#define DEFINE_STRIPS(BYTES)                                                                                           \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        move_strips_##BYTES(const __grid_constant__ cc__strips_plan plan)                                              \
+    {                                                                                                                  \
+        move_strips(&plan, false, BYTES);                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        move_bordered_##BYTES(const __grid_constant__ cc__strips_plan plan)                                            \
+    {                                                                                                                  \
+        move_strips(&plan, true, BYTES);                                                                               \
+    }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
-    move_strips_8(const __grid_constant__ cc__strips_plan plan)
-{
-    move_strips(&plan, 8);
-}
+DEFINE_STRIPS(4)
+DEFINE_STRIPS(8)
+DEFINE_STRIPS(16)
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
-    move_strips_16(const __grid_constant__ cc__strips_plan plan)
+static const void *strips_kernel(const cc__strips_plan *plan)
 {
-    move_strips(&plan, 16);
+    const bool has_border = plan->has_border != 0;
+    switch (plan->unit_bytes) {
+    case 16:
+        return has_border ? (const void *)move_bordered_16 : (const void *)move_strips_16;
+    case 8:
+        return has_border ? (const void *)move_bordered_8 : (const void *)move_strips_8;
+    default:
+        return has_border ? (const void *)move_bordered_4 : (const void *)move_strips_4;
+    }
 }
 
 cc_status cc__launch_strips(const cc__rearrange *work, const cc__launcher *launcher, bool *out_done)
@@ -116,10 +155,7 @@ cc_status cc__launch_strips(const cc__rearrange *work, const cc__launcher *launc
     if (!*out_done)
         return CC_OK;
     void *arguments[] = {&plan};
-    const void *kernel = plan.unit_bytes == 16  ? (const void *)move_strips_16
-                         : plan.unit_bytes == 8 ? (const void *)move_strips_8
-                                                : (const void *)move_strips_4;
-    return launcher->launch(launcher, kernel, (uint32_t)plan.blocks, CC__BLOCK_THREADS, arguments);
+    return launcher->launch(launcher, strips_kernel(&plan), (uint32_t)plan.blocks, CC__BLOCK_THREADS, arguments);
 }
 
 /* What a kernel for one box is worth: less is soon done by the one for many. */

@@ -17,7 +17,7 @@
 typedef struct cc__strips_axis {
     int32_t before;
     int32_t size;
-    int32_t low[2]; /* found = low[0] + low[1] * at where at < 0, */
+    int32_t low[2];  /* found = low[0] + low[1] * at where at < 0, */
     int32_t high[2]; /* and the same from `size` on */
 } cc__strips_axis;
 
@@ -36,6 +36,8 @@ typedef struct cc__strips_plan {
     cc__divisor tiles;                       /* along a row */
     int32_t rows_of_block;
     int32_t unit_bytes; /* 4, 8 or 16 */
+    int32_t has_border; /* along rows */
+    int32_t misaligned; /* bytes of `to` behind a multiple of 16 */
     int64_t blocks;
     unsigned char value[16] __attribute__((aligned(16)));
 } cc__strips_plan;
@@ -86,8 +88,10 @@ static inline bool cc__strips_axis_plan(const cc__rearrange_axis *axis, cc__stri
 
 CC__SHARED int32_t cc__strips_find(const cc__strips_axis *axis, int32_t at)
 {
-    int32_t outside = at < 0 ? axis->low[0] + axis->low[1] * at : axis->high[0] + axis->high[1] * at;
-    return (uint32_t)at < (uint32_t)axis->size ? at : outside;
+    int32_t low = axis->low[0] + axis->low[1] * at;
+    int32_t high = axis->high[0] + axis->high[1] * at;
+    int32_t found = at < axis->size ? at : high;
+    return at < 0 ? low : found;
 }
 
 static inline bool cc__strips_use_value(const cc__rearrange *work)
@@ -107,8 +111,7 @@ static inline void cc__strips_widen(cc__rearrange *work)
     if (row->from_stride != bytes || !cc__rearrange_is_inside(row))
         return;
     work->from -= row->before * bytes;
-    uint64_t multiples =
-        16 | (uint64_t)row_bytes | (uint64_t)(uintptr_t)work->to | (uint64_t)(uintptr_t)work->from;
+    uint64_t multiples = 16 | (uint64_t)row_bytes | (uint64_t)(uintptr_t)work->to | (uint64_t)(uintptr_t)work->from;
     for (int32_t i = 1; i < CC_MAX_DIMENSION; i++)
         multiples |= (uint64_t)work->axes[i].to_stride | (uint64_t)work->axes[i].from_stride;
     work->unit_bytes = (int32_t)(multiples & (~multiples + 1));
@@ -140,6 +143,8 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
     plan->length = (int32_t)row->size;
     plan->from_step = (int32_t)row->from_stride;
     plan->unit_bytes = work.unit_bytes;
+    plan->misaligned = (int32_t)((uintptr_t)work.to & 15);
+    plan->has_border = !cc__rearrange_is_inside(row);
     plan->axes = 0;
     int64_t rows = 1;
     uint64_t multiples = (uint64_t)(uintptr_t)work.to;
