@@ -3,7 +3,8 @@
 #include "kernels/launch.h"
 #include "kernels/strips_plan.h"
 
-#define PIECES CC__STRIPS_PIECES
+/* The most of a thread. */
+#define PIECES 4
 
 /* Bytes from the first row to another, of both. False when it is the border's value. */
 static __device__ inline bool find_strip(const cc__strips_plan *plan, int32_t row, int64_t *out_to, int64_t *out_from)
@@ -85,6 +86,7 @@ static __device__ inline void move_strips(const cc__strips_plan *plan, bool has_
 {
     const int32_t count = 16 / unit_bytes;
     const int32_t threads = plan->threads.value;
+    const int32_t of_thread = cc__strips_pieces(unit_bytes);
     int32_t block = (int32_t)blockIdx.x;
     int32_t down = cc__divide(block, &plan->tiles);
     int32_t along = block - down * plan->tiles.value;
@@ -105,14 +107,14 @@ static __device__ inline void move_strips(const cc__strips_plan *plan, bool has_
     strip.along = plan->along;
     strip.value = load_unit(plan->value, unit_bytes);
     int32_t skew = ((plan->misaligned + (int32_t)to) & 15) / unit_bytes;
-    int32_t first = (along * PIECES * threads + thread) * count - skew;
+    int32_t first = (along * of_thread * threads + thread) * count - skew;
 
     cc__copy_unit pieces[PIECES];
     CC__UNROLL
-    for (int32_t i = 0; i < PIECES; i++)
+    for (int32_t i = 0; i < of_thread; i++)
         pieces[i] = load_strip_piece(&strip, first + i * threads * count, has_border, unit_bytes);
     CC__UNROLL
-    for (int32_t i = 0; i < PIECES; i++) {
+    for (int32_t i = 0; i < of_thread; i++) {
         int32_t begin = first + i * threads * count;
         store_strip_piece(strip.to + (int64_t)begin * unit_bytes, &pieces[i], begin, strip.length, unit_bytes);
     }
@@ -131,6 +133,8 @@ static __device__ inline void move_strips(const cc__strips_plan *plan, bool has_
         move_strips(&plan, true, BYTES);                                                                               \
     }
 
+DEFINE_STRIPS(1)
+DEFINE_STRIPS(2)
 DEFINE_STRIPS(4)
 DEFINE_STRIPS(8)
 DEFINE_STRIPS(16)
@@ -143,8 +147,12 @@ static const void *strips_kernel(const cc__strips_plan *plan)
         return has_border ? (const void *)move_bordered_16 : (const void *)move_strips_16;
     case 8:
         return has_border ? (const void *)move_bordered_8 : (const void *)move_strips_8;
-    default:
+    case 4:
         return has_border ? (const void *)move_bordered_4 : (const void *)move_strips_4;
+    case 2:
+        return has_border ? (const void *)move_bordered_2 : (const void *)move_strips_2;
+    default:
+        return has_border ? (const void *)move_bordered_1 : (const void *)move_strips_1;
     }
 }
 

@@ -11,7 +11,10 @@
 #include <string.h>
 
 /* A thread takes so many pieces of 16 bytes of one row, all read before the first is written. */
-#define CC__STRIPS_PIECES 4
+CC__SHARED int32_t cc__strips_pieces(int32_t unit_bytes)
+{
+    return unit_bytes == 1 ? 2 : 4;
+}
 
 /* Which of the source's places stands for place `at` of an axis, 0 to size - 1 those of its own; below 0 for none. */
 typedef struct cc__strips_axis {
@@ -35,7 +38,7 @@ typedef struct cc__strips_plan {
     cc__divisor threads;                     /* of a row */
     cc__divisor tiles;                       /* along a row */
     int32_t rows_of_block;
-    int32_t unit_bytes; /* 4, 8 or 16 */
+    int32_t unit_bytes; /* 1, 2, 4, 8 or 16 */
     int32_t has_border; /* along rows */
     int32_t misaligned; /* bytes of `to` behind a multiple of 16 */
     int64_t blocks;
@@ -134,8 +137,13 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
         (uses_value && work.units != 1))
         return false;
     cc__strips_widen(&work);
-    if (work.units != 1 || work.unit_bytes < 4 || row->from_stride > INT32_MAX || row->from_stride < -INT32_MAX ||
+    if (work.units != 1 || row->from_stride > INT32_MAX || row->from_stride < -INT32_MAX ||
         !cc__strips_axis_plan(row, &plan->along))
+        return false;
+
+    /* Single bytes in order go 16 at a time in another kernel. */
+    plan->has_border = !cc__rearrange_is_inside(row);
+    if (work.unit_bytes == 1 && plan->has_border == 0 && row->from_stride == 1)
         return false;
 
     plan->to = work.to;
@@ -144,7 +152,6 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
     plan->from_step = (int32_t)row->from_stride;
     plan->unit_bytes = work.unit_bytes;
     plan->misaligned = (int32_t)((uintptr_t)work.to & 15);
-    plan->has_border = !cc__rearrange_is_inside(row);
     plan->axes = 0;
     int64_t rows = 1;
     uint64_t multiples = (uint64_t)(uintptr_t)work.to;
@@ -169,9 +176,9 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
     const int32_t count = 16 / work.unit_bytes;
     const int32_t skewed = multiples % 16 != 0 ? count - 1 : 0;
     const int32_t pieces = (plan->length + skewed + count - 1) / count;
-    const int32_t of_block = CC__STRIPS_PIECES * CC__BLOCK_THREADS;
-    const int32_t tiles = (pieces - 1) / of_block + 1;
-    const int32_t threads = (pieces - 1) / (tiles * CC__STRIPS_PIECES) + 1;
+    const int32_t of_thread = cc__strips_pieces(work.unit_bytes);
+    const int32_t tiles = (pieces - 1) / (of_thread * CC__BLOCK_THREADS) + 1;
+    const int32_t threads = (pieces - 1) / (tiles * of_thread) + 1;
     plan->tiles = cc__divisor_of(tiles);
     plan->threads = cc__divisor_of(threads);
     plan->rows_of_block = CC__BLOCK_THREADS / threads;

@@ -22,9 +22,15 @@ static int32_t launches, packed_launches, square_launches, strip_launches;
 
 static bool is_strips_kernel(const void *kernel)
 {
-    return kernel == (const void *)move_strips_4 || kernel == (const void *)move_strips_8 ||
-           kernel == (const void *)move_strips_16 || kernel == (const void *)move_bordered_4 ||
-           kernel == (const void *)move_bordered_8 || kernel == (const void *)move_bordered_16;
+    const void *kernels[] = {(const void *)move_strips_1,   (const void *)move_strips_2,
+                             (const void *)move_strips_4,   (const void *)move_strips_8,
+                             (const void *)move_strips_16,  (const void *)move_bordered_1,
+                             (const void *)move_bordered_2, (const void *)move_bordered_4,
+                             (const void *)move_bordered_8, (const void *)move_bordered_16};
+    for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
+        if (kernel == kernels[n])
+            return true;
+    return false;
 }
 
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
