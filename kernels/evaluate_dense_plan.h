@@ -19,7 +19,7 @@
 #define CC__DENSE_SINGLES 2
 #define CC__DENSE_STAGES 6 /* packs of a thread that are on their way or used, of all sources together */
 #define CC__DENSE_MOST_STAGES 3
-#define CC__DENSE_BLOCKS 24 /* for each multiprocessor, where 3 fit at once */
+#define CC__DENSE_BLOCKS 24      /* for each multiprocessor, where 3 fit at once */
 #define CC__DENSE_LEAST_PACKS 64 /* fewer are not worth the launches for the components before and after them */
 
 typedef struct cc__dense_plan {

@@ -10,6 +10,7 @@
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
 #define WIDE_ROUNDS 2
+#define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
 #define BLOCKS_PER_MULTIPROCESSOR 128
 /* Each adds its bins to those of all in the end, so there are no more than fit at once. */
@@ -299,24 +300,14 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
 
 /* One component of each lane for all rounds of a whole piece; what comes next is loaded while the last is taken. */
 #define TAKE_ROUNDS(COUNT, SIZE, BITS)                                                                                 \
-    uint##BITS##_t next_x[COUNT][PACK];                                                                                \
-    uint##BITS##_t next_y[COUNT][PACK];                                                                                \
-    read_##SIZE(plan, 0, first, next_x);                                                                               \
-    if (kind == CC__REDUCE_DOT)                                                                                        \
-        read_##SIZE(plan, 1, first, next_y);                                                                           \
     for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
         uint##BITS##_t now_x[COUNT][PACK];                                                                             \
         uint##BITS##_t now_y[COUNT][PACK];                                                                             \
         double x[COUNT][PACK];                                                                                         \
         double y[COUNT][PACK];                                                                                         \
-        memcpy(now_x, next_x, sizeof now_x);                                                                           \
+        read_##SIZE(plan, 0, first + round * CC__REDUCE_LANES, now_x);                                                 \
         if (kind == CC__REDUCE_DOT)                                                                                    \
-            memcpy(now_y, next_y, sizeof now_y);                                                                       \
-        if (round + COUNT < ROUNDS) {                                                                                  \
-            read_##SIZE(plan, 0, first + (round + COUNT) * CC__REDUCE_LANES, next_x);                                  \
-            if (kind == CC__REDUCE_DOT)                                                                                \
-                read_##SIZE(plan, 1, first + (round + COUNT) * CC__REDUCE_LANES, next_y);                              \
-        }                                                                                                              \
+            read_##SIZE(plan, 1, first + round * CC__REDUCE_LANES, now_y);                                             \
         convert_##SIZE(plan->sources[0].type, now_x, x);                                                               \
         if (kind == CC__REDUCE_DOT)                                                                                    \
             convert_##SIZE(plan->sources[1].type, now_y, y);                                                           \
@@ -405,12 +396,12 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-DEFINE_KERNEL(SUM, 3)
-DEFINE_KERNEL(MINIMUM, 3)
-DEFINE_KERNEL(MAXIMUM, 3)
-DEFINE_KERNEL(SQUARES, 3)
+DEFINE_KERNEL(SUM, 4)
+DEFINE_KERNEL(MINIMUM, 4)
+DEFINE_KERNEL(MAXIMUM, 4)
+DEFINE_KERNEL(SQUARES, 4)
 DEFINE_KERNEL(DOT, 2)
-DEFINE_KERNEL(MOMENTS, 2)
+DEFINE_KERNEL(MOMENTS, 3)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
@@ -424,12 +415,24 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].squares = 0.0;
             lanes[i].count = 0.0;
         }
-        for (int32_t round = 0; round < ROUNDS; round++) {
+        /* One block may have all of them: what it waits for is loaded for several rounds at once. */
+        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+            cc__partial next[JOIN_ROUNDS][PACK];
             CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++) {
-                int64_t n = first + round * CC__REDUCE_LANES + i;
-                if (n < plan.count)
-                    lanes[i] = cc__reduce_join(plan.kind, lanes[i], plan.partials[n]);
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
+                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                }
+            }
+            CC__UNROLL
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    if (first + (round + r) * CC__REDUCE_LANES + i < plan.count)
+                        lanes[i] = cc__reduce_join(plan.kind, lanes[i], next[r][i]);
+                }
             }
         }
         join_threads(plan.kind, shared, join_pack(plan.kind, lanes));
