@@ -3,11 +3,6 @@
 #define CC_KERNELS_COPY_UNIT_H
 
 #include <stdint.h>
-#ifdef __CUDACC__
-#include <cuda_pipeline.h>
-#else
-#include <string.h>
-#endif
 
 typedef struct __align__(16) cc__copy_unit
 {
@@ -57,29 +52,6 @@ static __device__ inline void store_unit(unsigned char *at, cc__copy_unit unit, 
         *at = (unsigned char)unit.part[0];
         break;
     }
-}
-
-/* From global into shared memory without registers between them: 4, 8 or 16 bytes. */
-static __device__ inline void copy_unit_async(unsigned char *to, const unsigned char *from, int32_t unit_bytes)
-{
-#ifdef __CUDACC__
-    if (unit_bytes == 16)
-        __pipeline_memcpy_async(to, from, 16);
-    else if (unit_bytes == 8)
-        __pipeline_memcpy_async(to, from, 8);
-    else
-        __pipeline_memcpy_async(to, from, 4);
-#else
-    memcpy(to, from, (size_t)unit_bytes);
-#endif
-}
-
-static __device__ inline void wait_for_units(void)
-{
-#ifdef __CUDACC__
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-#endif
 }
 
 #endif

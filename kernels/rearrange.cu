@@ -350,19 +350,6 @@ static __device__ inline void load_square(const cc__rearrange_plan *plan, int32_
     const int32_t lane = (int32_t)threadIdx.x % side;
     const int32_t first_row = (int32_t)threadIdx.x / side;
     const int32_t units = plan->of_pixel.value;
-    if (units == 1 && unit_bytes >= 4) {
-        const int64_t step = CC__BLOCK_THREADS / side * stride;
-        from += first_row * stride + lane * unit_bytes;
-        square += first_row * plan->pitch_bytes + lane * unit_bytes;
-        CC__UNROLL
-        for (int32_t pass = 0; pass < side * side / CC__BLOCK_THREADS; pass++) {
-            int32_t pixel = pass * (CC__BLOCK_THREADS / side);
-            if (first_row + pixel < width && lane < height)
-                copy_unit_async(square + pixel * plan->pitch_bytes, from + pass * step, unit_bytes);
-        }
-        wait_for_units();
-        return;
-    }
     if (units == 1) {
         cc__copy_unit held[CC__REARRANGE_MOST_PASSES] = {};
         CC__UNROLL
@@ -395,13 +382,12 @@ static __device__ inline void store_square(const cc__rearrange_plan *plan, int32
     const int32_t first_row = (int32_t)threadIdx.x / side;
     const int32_t units = plan->of_pixel.value;
     if (units == 1) {
-        const int64_t step = CC__BLOCK_THREADS / side * stride;
         CC__UNROLL
         for (int32_t pass = 0; pass < side * side / CC__BLOCK_THREADS; pass++) {
             int32_t pixel = first_row + pass * (CC__BLOCK_THREADS / side);
-            cc__copy_unit unit = load_unit(square + lane * plan->pitch_bytes + pixel * unit_bytes, unit_bytes);
             if (pixel < height && lane < width)
-                store_unit(to + lane * unit_bytes + first_row * stride + pass * step, unit, unit_bytes);
+                store_unit(to + pixel * stride + lane * unit_bytes,
+                           load_unit(square + lane * plan->pitch_bytes + pixel * unit_bytes, unit_bytes), unit_bytes);
         }
         return;
     }
@@ -454,7 +440,7 @@ static __device__ inline void move_squares(const cc__rearrange_plan *plan, int32
         move_single(&plan, BYTES);                                                                                     \
     }                                                                                                                  \
                                                                                                                        \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, CC__REARRANGE_SQUARE_BLOCKS)                           \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         rearrange_squares_##BYTES(const __grid_constant__ cc__rearrange_plan plan)                                     \
     {                                                                                                                  \
         __shared__ cc__copy_unit square[CC__REARRANGE_SQUARE_BYTES / 16];                                              \

@@ -19,8 +19,7 @@
 
 /* Across rows: squares of pixels go through shared memory, so that both sides see whole lines. */
 #define CC__REARRANGE_SIDE 32
-#define CC__REARRANGE_SQUARE_BLOCKS 6 /* of a multiprocessor: so many squares are on their way at once */
-#define CC__REARRANGE_SMALL_SIDE 64   /* of pixels of up to 4 bytes */
+#define CC__REARRANGE_SMALL_SIDE 64 /* of pixels of up to 4 bytes */
 #define CC__REARRANGE_MOST_PASSES (CC__REARRANGE_SMALL_SIDE * CC__REARRANGE_SMALL_SIDE / CC__BLOCK_THREADS)
 #define CC__REARRANGE_SQUARE_BYTES (CC__REARRANGE_SIDE * (CC__REARRANGE_SIDE * 16 + 16))
 
