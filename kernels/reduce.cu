@@ -128,7 +128,7 @@ DEFINE_READ(16, 8, uint32_t)
 DEFINE_READ(32, 16, uint32_t)
 DEFINE_READ(64, 16, uint64_t)
 
-static __device__ inline int32_t type_bytes(cc_pixel_type type)
+CC__SHARED int32_t type_bytes(cc_pixel_type type)
 {
     switch ((int32_t)type) {
 #define BYTES(NAME, HOLDER, BITS)                                                                                      \
@@ -319,6 +319,30 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
         }                                                                                                              \
     }
 
+/* The same for one source of narrow components, each converted when it is taken. */
+static __device__ inline void take_narrow(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t first,
+                                          cc__reduce_lane lanes[PACK])
+{
+    for (int32_t round = 0; round < ROUNDS; round += NARROW_ROUNDS) {
+        uint32_t bits[NARROW_ROUNDS][PACK];
+        read_narrow(plan, 0, first + round * CC__REDUCE_LANES, bits);
+        switch ((int32_t)plan->sources[0].type) {
+#define TAKE(NAME, HOLDER, BITS)                                                                                       \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < NARROW_ROUNDS; r++) {                                                                  \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
+        }                                                                                                              \
+        break;
+            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
+            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
+#undef TAKE
+        }
+    }
+}
+
 /* One component of any type, anywhere. */
 static CC__NOT_INLINE __device__ double load_one(const cc__reduce_plan *plan, int32_t n, int64_t number)
 {
@@ -350,10 +374,11 @@ static __device__ inline void take_one_by_one(const cc__reduce_plan *plan, cc__r
     }
 }
 
-static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, cc__partial *shared)
+/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
+static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
+                                            cc__partial *shared)
 {
     int64_t count = plan->sequence.count;
-    bool is_narrow = type_bytes(plan->sources[0].type) <= 4;
     bool is_packed = plan->is_packed[0] != 0;
     if (kind == CC__REDUCE_DOT)
         is_packed = is_packed && plan->is_packed[1] != 0 && (type_bytes(plan->sources[1].type) <= 4) == is_narrow;
@@ -369,6 +394,8 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
         }
         if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
             take_one_by_one(plan, kind, first, lanes);
+        } else if (is_narrow && kind != CC__REDUCE_DOT) {
+            take_narrow(plan, kind, first, lanes);
         } else if (is_narrow) {
             TAKE_ROUNDS(NARROW_ROUNDS, narrow, 32)
         } else {
@@ -387,21 +414,27 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 }
 
-#define DEFINE_KERNEL(KIND, BLOCKS)                                                                                    \
+#define DEFINE_KERNEL(KIND, WIDTH, IS_NARROW, BLOCKS)                                                                  \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
-        reduce_##KIND(const __grid_constant__ cc__reduce_plan plan)                                                    \
+        reduce_##WIDTH##_##KIND(const __grid_constant__ cc__reduce_plan plan)                                          \
     {                                                                                                                  \
         __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
-        reduce_pieces(&plan, CC__REDUCE_##KIND, shared);                                                               \
+        reduce_pieces(&plan, CC__REDUCE_##KIND, IS_NARROW, shared);                                                    \
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-DEFINE_KERNEL(SUM, 4)
-DEFINE_KERNEL(MINIMUM, 4)
-DEFINE_KERNEL(MAXIMUM, 4)
-DEFINE_KERNEL(SQUARES, 4)
-DEFINE_KERNEL(DOT, 2)
-DEFINE_KERNEL(MOMENTS, 3)
+DEFINE_KERNEL(SUM, narrow, true, 4)
+DEFINE_KERNEL(MINIMUM, narrow, true, 4)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 4)
+DEFINE_KERNEL(SQUARES, narrow, true, 4)
+DEFINE_KERNEL(DOT, narrow, true, 2)
+DEFINE_KERNEL(MOMENTS, narrow, true, 3)
+DEFINE_KERNEL(SUM, wide, false, 4)
+DEFINE_KERNEL(MINIMUM, wide, false, 4)
+DEFINE_KERNEL(MAXIMUM, wide, false, 4)
+DEFINE_KERNEL(SQUARES, wide, false, 4)
+DEFINE_KERNEL(DOT, wide, false, 2)
+DEFINE_KERNEL(MOMENTS, wide, false, 3)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
@@ -586,21 +619,21 @@ static uint32_t blocks_for(int64_t pieces, int32_t per_multiprocessor, const cc_
     return (uint32_t)(pieces < most ? pieces : most);
 }
 
-static const void *reduce_kernel(cc__reduce_kind kind)
+static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
 {
     switch (kind) {
     case CC__REDUCE_SUM:
-        return (const void *)reduce_SUM;
+        return is_narrow ? (const void *)reduce_narrow_SUM : (const void *)reduce_wide_SUM;
     case CC__REDUCE_MINIMUM:
-        return (const void *)reduce_MINIMUM;
+        return is_narrow ? (const void *)reduce_narrow_MINIMUM : (const void *)reduce_wide_MINIMUM;
     case CC__REDUCE_MAXIMUM:
-        return (const void *)reduce_MAXIMUM;
+        return is_narrow ? (const void *)reduce_narrow_MAXIMUM : (const void *)reduce_wide_MAXIMUM;
     case CC__REDUCE_SQUARES:
-        return (const void *)reduce_SQUARES;
+        return is_narrow ? (const void *)reduce_narrow_SQUARES : (const void *)reduce_wide_SQUARES;
     case CC__REDUCE_DOT:
-        return (const void *)reduce_DOT;
+        return is_narrow ? (const void *)reduce_narrow_DOT : (const void *)reduce_wide_DOT;
     case CC__REDUCE_MOMENTS:
-        return (const void *)reduce_MOMENTS;
+        return is_narrow ? (const void *)reduce_narrow_MOMENTS : (const void *)reduce_wide_MOMENTS;
     }
     return NULL;
 }
@@ -612,7 +645,7 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
     cc_status status =
-        launcher->launch(launcher, reduce_kernel(work->kind),
+        launcher->launch(launcher, reduce_kernel(work->kind, type_bytes(work->sources[0].type) <= 4),
                          blocks_for(plan.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
     cc__join_plan join;
     memset(&join, 0, sizeof join);

@@ -38,7 +38,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
-    if (kernel == reduce_kernel(CC__REDUCE_SUM))
+    if (kernel == reduce_kernel(CC__REDUCE_SUM, true))
         packed_count += ((const cc__reduce_plan *)arguments[0])->is_packed[0];
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
