@@ -54,24 +54,15 @@ static cc_status use_device(cc__data_manager *manager, const cc__loan_request *r
 }
 
 /* Whether all that has been queued in the legacy default stream is done. False when that cannot be asked. */
-static bool default_stream_is_idle(cc__data_manager *manager, cc__site *site, int32_t device)
+static bool default_stream_is_idle(cc__backend *backend, int32_t device)
 {
     cc__error_state before;
-    bool capturing = true;
     bool is_idle = false;
-    cc__fence *fence = site->spare_fence;
     cc__error_save(&before);
-    site->spare_fence = NULL;
-    if (fence == NULL)
-        (void)cc__fence_create(manager->backend, device, &fence);
-    if (fence == NULL ||
-        manager->backend->stream_is_capturing(manager->backend, device, CC_STREAM_DEFAULT, &capturing) != CC_OK ||
-        capturing || cc__fence_record(fence, CC_STREAM_DEFAULT, 0) != CC_OK ||
-        manager->backend->event_is_complete(manager->backend, device, fence->event, &is_idle) != CC_OK)
+    if (backend->stream_is_idle(backend, device, CC_STREAM_DEFAULT, &is_idle) != CC_OK) {
         is_idle = false;
-    if (fence != NULL)
-        cc__fence_recycle(fence, &site->spare_fence);
-    cc__error_restore(&before);
+        cc__error_restore(&before);
+    }
     return is_idle;
 }
 
@@ -87,7 +78,7 @@ static bool is_pending(cc__data_manager *manager, const cc__loan_request *reques
     if (cc__timeline_is_quiet(&site->timeline, &request->box, use, &anybody))
         return false;
     return !cc__timeline_waits_device_wide(&site->timeline, &request->box, use, &anybody) ||
-           !default_stream_is_idle(manager, site, request->place);
+           !default_stream_is_idle(manager->backend, request->place);
 }
 
 /* The lock is given up while the host waits. */
@@ -97,7 +88,10 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     cc__timeline *timeline = &cc__data_manager_site(manager, request->place)->timeline;
     const cc__use use = request->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
     cc__fences fences = {0};
-    *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
+    if (out_pending != NULL)
+        *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
+    else if (request->place != CC_PLACE_HOST)
+        cc__timeline_ask(timeline, &request->box, use, waiter);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && request->place != CC_PLACE_HOST) {
         status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);

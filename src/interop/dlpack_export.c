@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "image/image_handle.h"
 #include "interop/dlpack.h"
+#include "interop/loan.h"
 #include "interop/private_copy.h"
 
 #include <string.h>
@@ -141,7 +142,7 @@ static cc_status export_pixels(const char *function, cc_image *image, const cc_e
     if (that == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for the tensor", function);
     status = is_copied ? lend_copy(function, image, params, &descriptor, &that->loan)
-                       : cc_image_export(image, params, &descriptor, &that->loan);
+                       : cc__loan_create(image, params, false, &descriptor, &that->loan);
     if (status != CC_OK) {
         cc__free(that);
         return status;

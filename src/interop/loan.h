@@ -25,6 +25,10 @@ struct cc_loan {
     cc_geometry geometry; /* of the box, when it was lent */
 };
 
+/* cc_image_export() for whoever has no use for cc_descriptor.pending: it is 0 with asks_pending false. */
+cc_status cc__loan_create(cc_image *image, const cc_export_params *params, bool asks_pending,
+                          cc_descriptor *out_descriptor, cc_loan **out_loan);
+
 /* The loan whose memory at the place holds all of these bytes, retained; NULL when there is none, or bytes is 0. */
 cc_loan *cc__loan_find(cc_place place, const void *first, size_t bytes);
 
