@@ -129,6 +129,25 @@ static cc_status hand_over(cc__data_manager *manager, const cc__loan_request *re
     return CC_OK;
 }
 
+/* The last one that has gone is kept for the next. */
+static cc__lent *new_lent(cc__data_manager *manager)
+{
+    cc__lent *lent = manager->spare_lent;
+    if (lent == NULL)
+        return cc__allocate(sizeof *lent);
+    manager->spare_lent = NULL;
+    *lent = (cc__lent){0};
+    return lent;
+}
+
+static void forget_lent(cc__data_manager *manager, cc__lent *lent)
+{
+    if (manager->spare_lent == NULL)
+        manager->spare_lent = lent;
+    else
+        cc__free(lent);
+}
+
 static void unlink_lent(cc__data_manager *manager, const cc__lent *lent)
 {
     cc__lent **link = &manager->loans;
@@ -193,10 +212,12 @@ static cc_status lend(cc__data_manager *manager, const cc__loan_request *request
 cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_request *request, cc__lent **out_lent,
                                 unsigned char **out_pixels, int64_t out_stride[CC_MAX_DIMENSION], bool *out_pending)
 {
-    cc__lent *lent = cc__allocate(sizeof *lent);
-    if (lent == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
     cc__lock_take(&manager->lock);
+    cc__lent *lent = new_lent(manager);
+    if (lent == NULL) {
+        cc__lock_let_go(&manager->lock);
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
+    }
     const cc_status status = lend(manager, request, lent, out_pending);
     const cc__site *site = cc__data_manager_site(manager, request->place);
     /* There is one where pixels have been lent. */
@@ -206,9 +227,9 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
         *out_pixels = span.data;
         memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
     }
-    cc__lock_let_go(&manager->lock);
     if (status != CC_OK)
-        cc__free(lent);
+        forget_lent(manager, lent);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -283,7 +304,7 @@ static void join_ended(cc__data_manager *manager, cc__lent *lent)
         lent->box = cc__box_bounding(&lent->box, &other->box);
         lent->owes = lent->owes || other->owes;
         *link = other->next;
-        cc__free(other);
+        forget_lent(manager, other);
     }
 }
 
@@ -351,7 +372,7 @@ void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except
         if (lent->writes)
             forget_copies(manager, &lent->box);
         *link = lent->next;
-        cc__free(lent);
+        forget_lent(manager, lent);
     }
 }
 
@@ -371,6 +392,8 @@ void cc__loans_destroy(cc__data_manager *manager)
         cc__fence_release(lent->fence);
         cc__free(lent);
     }
+    cc__free(manager->spare_lent);
+    manager->spare_lent = NULL;
 }
 
 bool cc__data_manager_is_lent(cc__data_manager *manager, cc_place place, const cc__box *box)
