@@ -744,17 +744,18 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
         stream = self._export_stream
         current = self._current_loans
         try:
-            before = current.pop()
+            loan = current.pop()
         except IndexError:
             before = None
         else:
-            standing = 0 if stream else renew(before.loan, self._argument)
+            standing = 0 if stream else renew(loan.loan, self._argument)
             if standing:
-                (current if current is self._current_loans else self._old_loans).append(before)
-                interface = before.interface.copy()
+                (current if current is self._current_loans else self._old_loans).append(loan)
+                interface = loan.interface.copy()
                 if standing == LOAN_PENDING:
                     interface["stream"] = 1
                 return interface
+            before = loan
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__cuda_array_interface__: bfloat16 has no type string; use DLPack")
         params = export_params(structures.DEVICE_CURRENT, stream=stream) if stream else _TO_DEVICE
@@ -769,13 +770,14 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
             raise AttributeError("__array_interface__: the image's protocols speak of device memory")
         current = self._current_loans
         try:
-            before = current.pop()
+            loan = current.pop()
         except IndexError:
             before = None
         else:
-            if renew(before.loan, self._argument):
-                (current if current is self._current_loans else self._old_loans).append(before)
-                return before.interface.copy()
+            if renew(loan.loan, self._argument):
+                (current if current is self._current_loans else self._old_loans).append(loan)
+                return loan.interface.copy()
+            before = loan
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__array_interface__: bfloat16 has no type string; use DLPack, or asnumpy()")
         return self._read_anew(_TO_HOST, _OF_HOST, NOWHERE, before, current)[0]
