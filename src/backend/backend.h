@@ -65,6 +65,8 @@ struct cc__backend {
     void (*stream_destroy)(cc__backend *self, int32_t device, cc_stream stream);          /* after its work is done */
     cc_status (*stream_synchronize)(cc__backend *self, int32_t device, cc_stream stream); /* blocks; CC_ERROR_CAPTURE */
     cc_status (*stream_is_capturing)(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
+    /* Whether all that comes before what is queued in it next is done; asks, queues nothing. CC_ERROR_CAPTURE */
+    cc_status (*stream_is_idle)(cc__backend *self, int32_t device, cc_stream stream, bool *out_idle);
 
     /* Everything queued on the device so far, in whatever stream; blocks. CC_ERROR_CAPTURE: one is being captured. */
     cc_status (*synchronize)(cc__backend *self, int32_t device);

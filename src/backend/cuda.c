@@ -23,6 +23,7 @@ static cc__backend backend = {
     .stream_destroy = cc__cuda_stream_destroy,
     .stream_synchronize = cc__cuda_stream_synchronize,
     .stream_is_capturing = cc__cuda_stream_is_capturing,
+    .stream_is_idle = cc__cuda_stream_is_idle,
     .synchronize = cc__cuda_synchronize,
     .event_create = cc__cuda_event_create,
     .event_destroy = cc__cuda_event_destroy,

@@ -49,6 +49,7 @@
     X(cuStreamDestroy)                                                                                                 \
     X(cuStreamSynchronize)                                                                                             \
     X(cuStreamIsCapturing)                                                                                             \
+    X(cuStreamQuery)                                                                                                   \
     X(cuStreamWaitEvent)                                                                                               \
     X(cuEventCreate)                                                                                                   \
     X(cuEventDestroy)                                                                                                  \

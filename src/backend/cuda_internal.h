@@ -24,6 +24,7 @@ cc_status cc__cuda_stream_create(cc__backend *self, int32_t device, cc_stream *o
 void cc__cuda_stream_destroy(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stream stream);
 cc_status cc__cuda_stream_is_capturing(cc__backend *self, int32_t device, cc_stream stream, bool *out_capturing);
+cc_status cc__cuda_stream_is_idle(cc__backend *self, int32_t device, cc_stream stream, bool *out_idle);
 cc_status cc__cuda_synchronize(cc__backend *self, int32_t device);
 uint64_t cc__cuda_stream_id(cc__backend *self, int32_t device, cc_stream stream);
 /* For a stream that has been entered. */

@@ -71,6 +71,28 @@ cc_status cc__cuda_stream_synchronize(cc__backend *self, int32_t device, cc_stre
     return status;
 }
 
+/* Asking needs no event, and sends nothing to the device, which an event that it has just got would keep busy. */
+cc_status cc__cuda_stream_is_idle(cc__backend *self, int32_t device, cc_stream stream, bool *out_idle)
+{
+    cc__cuda_guard guard;
+    cc_status status = cc__cuda_enter(self, device, &guard);
+    if (status != CC_OK)
+        return status;
+    bool capturing = false;
+    status = cc__cuda_ask_capturing(device, stream, &capturing);
+    /* As with waiting. */
+    if (status == CC_OK && capturing)
+        status = cc__fail(CC_ERROR_CAPTURE, "stream = %p of device %d is being captured, expected one that is not",
+                          (void *)stream, (int)device);
+    if (status == CC_OK) {
+        const CUresult result = cc__driver.cuStreamQuery(stream);
+        *out_idle = result == CUDA_SUCCESS;
+        status = result == CUDA_ERROR_NOT_READY ? CC_OK : cc__driver_status(result, "cuStreamQuery", device);
+    }
+    cc__cuda_leave(&guard);
+    return status;
+}
+
 /* A capture that the legacy stream does not know of is only found by trying. */
 cc_status cc__cuda_synchronize(cc__backend *self, int32_t device)
 {

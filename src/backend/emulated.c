@@ -99,6 +99,20 @@ static cc_status emulated_stream_is_capturing(cc__backend *self, int32_t device,
     return cc__emulated_unlock(emulated, status);
 }
 
+static cc_status emulated_stream_is_idle(cc__backend *self, int32_t device, cc_stream handle, bool *out_idle)
+{
+    cc__emulated *emulated = cc__emulated_lock(self);
+    cc__stream *stream = NULL;
+    cc_status status = cc__emulated_find_stream(emulated, "stream_is_idle", device, handle, &stream);
+    if (status == CC_OK)
+        status = cc__emulated_check_not_lost(emulated, "stream_is_idle", device);
+    if (status == CC_OK && stream->capturing)
+        status = cc__emulated_refuse_capture(CC_ERROR_CAPTURE, "stream_is_idle", handle);
+    if (status == CC_OK)
+        *out_idle = stream->first == NULL;
+    return cc__emulated_unlock(emulated, status);
+}
+
 /* A mark at the end of each stream of the device, then all of them; those that come later do not count. */
 static cc_status synchronize_device(cc__emulated *emulated, int32_t device)
 {
@@ -284,6 +298,7 @@ static const cc__backend table = {.name = "emulated",
                                   .stream_destroy = emulated_stream_destroy,
                                   .stream_synchronize = emulated_stream_synchronize,
                                   .stream_is_capturing = emulated_stream_is_capturing,
+                                  .stream_is_idle = emulated_stream_is_idle,
                                   .synchronize = emulated_synchronize,
                                   .event_create = emulated_event_create,
                                   .event_destroy = emulated_event_destroy,

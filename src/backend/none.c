@@ -79,6 +79,12 @@ static cc_status none_stream_is_capturing(cc__backend *self, int32_t device, cc_
     return no_device("stream_is_capturing");
 }
 
+static cc_status none_stream_is_idle(cc__backend *self, int32_t device, cc_stream stream, bool *out_idle)
+{
+    (void)self, (void)device, (void)stream, (void)out_idle;
+    return no_device("stream_is_idle");
+}
+
 static cc_status none_synchronize(cc__backend *self, int32_t device)
 {
     (void)self, (void)device;
@@ -253,6 +259,7 @@ cc__backend *cc__backend_none(void)
                                .stream_destroy = none_stream_destroy,
                                .stream_synchronize = none_stream_synchronize,
                                .stream_is_capturing = none_stream_is_capturing,
+                               .stream_is_idle = none_stream_is_idle,
                                .synchronize = none_synchronize,
                                .event_create = none_event_create,
                                .event_destroy = none_event_destroy,

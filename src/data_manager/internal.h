@@ -39,6 +39,7 @@ struct cc__data_manager {
     cc__validity validity;
     cc__mappings mappings;
     struct cc__lent *loans;        /* NULL when nobody has to know of any: see lent.h */
+    struct cc__lent *spare_lent;   /* for the next loan, or NULL */
     cc__texture_use *texture_uses; /* textures that are mapped */
     cc__claim *claims;
     int32_t claim_count;

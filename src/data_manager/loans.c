@@ -54,24 +54,15 @@ static cc_status use_device(cc__data_manager *manager, const cc__loan_request *r
 }
 
 /* Whether all that has been queued in the legacy default stream is done. False when that cannot be asked. */
-static bool default_stream_is_idle(cc__data_manager *manager, cc__site *site, int32_t device)
+static bool default_stream_is_idle(cc__backend *backend, int32_t device)
 {
     cc__error_state before;
-    bool capturing = true;
     bool is_idle = false;
-    cc__fence *fence = site->spare_fence;
     cc__error_save(&before);
-    site->spare_fence = NULL;
-    if (fence == NULL)
-        (void)cc__fence_create(manager->backend, device, &fence);
-    if (fence == NULL ||
-        manager->backend->stream_is_capturing(manager->backend, device, CC_STREAM_DEFAULT, &capturing) != CC_OK ||
-        capturing || cc__fence_record(fence, CC_STREAM_DEFAULT, 0) != CC_OK ||
-        manager->backend->event_is_complete(manager->backend, device, fence->event, &is_idle) != CC_OK)
+    if (backend->stream_is_idle(backend, device, CC_STREAM_DEFAULT, &is_idle) != CC_OK) {
         is_idle = false;
-    if (fence != NULL)
-        cc__fence_recycle(fence, &site->spare_fence);
-    cc__error_restore(&before);
+        cc__error_restore(&before);
+    }
     return is_idle;
 }
 
@@ -87,7 +78,7 @@ static bool is_pending(cc__data_manager *manager, const cc__loan_request *reques
     if (cc__timeline_is_quiet(&site->timeline, &request->box, use, &anybody))
         return false;
     return !cc__timeline_waits_device_wide(&site->timeline, &request->box, use, &anybody) ||
-           !default_stream_is_idle(manager, site, request->place);
+           !default_stream_is_idle(manager->backend, request->place);
 }
 
 /* The lock is given up while the host waits. */
@@ -97,7 +88,10 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     cc__timeline *timeline = &cc__data_manager_site(manager, request->place)->timeline;
     const cc__use use = request->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
     cc__fences fences = {0};
-    *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
+    if (out_pending != NULL)
+        *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
+    else if (request->place != CC_PLACE_HOST)
+        cc__timeline_ask(timeline, &request->box, use, waiter);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
     if (status == CC_OK && request->place != CC_PLACE_HOST) {
         status = cc__fences_wait_in_stream(&fences, manager->backend, request->place, request->stream);
@@ -133,6 +127,25 @@ static cc_status hand_over(cc__data_manager *manager, const cc__loan_request *re
         cc__resident_use(&site->resident);
     }
     return CC_OK;
+}
+
+/* The last one that has gone is kept for the next. */
+static cc__lent *new_lent(cc__data_manager *manager)
+{
+    cc__lent *lent = manager->spare_lent;
+    if (lent == NULL)
+        return cc__allocate(sizeof *lent);
+    manager->spare_lent = NULL;
+    *lent = (cc__lent){0};
+    return lent;
+}
+
+static void forget_lent(cc__data_manager *manager, cc__lent *lent)
+{
+    if (manager->spare_lent == NULL)
+        manager->spare_lent = lent;
+    else
+        cc__free(lent);
 }
 
 static void unlink_lent(cc__data_manager *manager, const cc__lent *lent)
@@ -199,10 +212,12 @@ static cc_status lend(cc__data_manager *manager, const cc__loan_request *request
 cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_request *request, cc__lent **out_lent,
                                 unsigned char **out_pixels, int64_t out_stride[CC_MAX_DIMENSION], bool *out_pending)
 {
-    cc__lent *lent = cc__allocate(sizeof *lent);
-    if (lent == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
     cc__lock_take(&manager->lock);
+    cc__lent *lent = new_lent(manager);
+    if (lent == NULL) {
+        cc__lock_let_go(&manager->lock);
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", request->function);
+    }
     const cc_status status = lend(manager, request, lent, out_pending);
     const cc__site *site = cc__data_manager_site(manager, request->place);
     /* There is one where pixels have been lent. */
@@ -212,9 +227,9 @@ cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_reques
         *out_pixels = span.data;
         memcpy(out_stride, site->memory.stride, sizeof site->memory.stride);
     }
-    cc__lock_let_go(&manager->lock);
     if (status != CC_OK)
-        cc__free(lent);
+        forget_lent(manager, lent);
+    cc__lock_let_go(&manager->lock);
     return status;
 }
 
@@ -289,7 +304,7 @@ static void join_ended(cc__data_manager *manager, cc__lent *lent)
         lent->box = cc__box_bounding(&lent->box, &other->box);
         lent->owes = lent->owes || other->owes;
         *link = other->next;
-        cc__free(other);
+        forget_lent(manager, other);
     }
 }
 
@@ -357,7 +372,7 @@ void cc__loans_forget_ended(cc__data_manager *manager, const cc__mapping *except
         if (lent->writes)
             forget_copies(manager, &lent->box);
         *link = lent->next;
-        cc__free(lent);
+        forget_lent(manager, lent);
     }
 }
 
@@ -377,6 +392,8 @@ void cc__loans_destroy(cc__data_manager *manager)
         cc__fence_release(lent->fence);
         cc__free(lent);
     }
+    cc__free(manager->spare_lent);
+    manager->spare_lent = NULL;
 }
 
 bool cc__data_manager_is_lent(cc__data_manager *manager, cc_place place, const cc__box *box)

@@ -20,7 +20,8 @@ typedef struct cc__loan_request {
 
 /*
  * The whole of cc_image_export() after checking arguments. The caller keeps the data manager alive until take_back.
- * out_pixels: the box's first. out_stride: of the place's memory. out_pending: see cc_descriptor.
+ * out_pixels: the box's first. out_stride: of the place's memory. out_pending: see cc_descriptor;
+ * NULL when nobody wants to know, which spares a question to the device.
  */
 cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_request *request, cc__lent **out_lent,
                                 unsigned char **out_pixels, int64_t out_stride[CC_MAX_DIMENSION], bool *out_pending);

@@ -1,50 +1,45 @@
 /* Pixels on loan as DLPack tensors. */
-#include "base/allocate.h"
 #include "base/error.h"
 #include "image/image_handle.h"
 #include "interop/dlpack.h"
+#include "interop/loan.h"
 #include "interop/private_copy.h"
 
 #include <string.h>
 
-/* A tensor with all that it points at, in one piece. */
+/* A tensor with all that it points at, in one piece with the loan, which it owns: its manager_ctx. */
 typedef struct exported {
     union {
         struct DLManagedTensorVersioned versioned;
         struct DLManagedTensor legacy;
     } tensor;
-    cc_loan *loan;
     int64_t shape[CC_MAX_DIMENSION + 1];
     int64_t strides[CC_MAX_DIMENSION + 1];
 } exported;
 
-/* Plain C, and nothing of it needs to know who calls: no lock of an interpreter, no thread in particular. */
-static void delete_exported(exported *that)
-{
-    cc_loan_release(that->loan);
-    cc__free(that);
-}
+_Static_assert(sizeof(cc_loan) % _Alignof(exported) == 0, "a tensor can follow a loan");
 
+/* Plain C, and nothing of it needs to know who calls: no lock of an interpreter, no thread in particular. */
 static void delete_versioned(struct DLManagedTensorVersioned *self)
 {
     if (self != NULL)
-        delete_exported(self->manager_ctx);
+        cc_loan_release(self->manager_ctx);
 }
 
 static void delete_legacy(struct DLManagedTensor *self)
 {
     if (self != NULL)
-        delete_exported(self->manager_ctx);
+        cc_loan_release(self->manager_ctx);
 }
 
 const cc_loan *cc__dlpack_loan(const struct DLManagedTensorVersioned *tensor)
 {
-    return tensor->deleter == delete_versioned ? ((const exported *)tensor->manager_ctx)->loan : NULL;
+    return tensor->deleter == delete_versioned ? (const cc_loan *)tensor->manager_ctx : NULL;
 }
 
 const cc_loan *cc__dlpack_loan_legacy(const struct DLManagedTensor *tensor)
 {
-    return tensor->deleter == delete_legacy ? ((const exported *)tensor->manager_ctx)->loan : NULL;
+    return tensor->deleter == delete_legacy ? (const cc_loan *)tensor->manager_ctx : NULL;
 }
 
 static cc__dlpack_type type_of(cc_pixel_type type)
@@ -117,14 +112,14 @@ static cc_status lend_copy(const char *function, cc_image *image, const cc_expor
         return status;
     known.region = NULL;
     known.access = CC_ACCESS_READ_WRITE;
-    status = cc_image_export(copy, &known, out_descriptor, out_loan);
+    status = cc__loan_create(copy, &known, false, sizeof(exported), out_descriptor, out_loan);
     cc_image_release(copy);
     return status;
 }
 
 /* flags: those of the tensor. */
 static cc_status export_pixels(const char *function, cc_image *image, const cc_export_params *params,
-                               uint32_t dlpack_flags, uint32_t known_flags, exported **out_exported,
+                               uint32_t dlpack_flags, uint32_t known_flags, cc_loan **out_loan,
                                cc__dlpack_tensor *out_tensor, uint64_t *out_flags)
 {
     const bool is_copied = (dlpack_flags & CC_DLPACK_COPY) != 0;
@@ -137,17 +132,11 @@ static cc_status export_pixels(const char *function, cc_image *image, const cc_e
                           (unsigned)dlpack_flags);
     if (status != CC_OK)
         return status;
-    exported *that = cc__allocate(sizeof *that);
-    if (that == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for the tensor", function);
-    status = is_copied ? lend_copy(function, image, params, &descriptor, &that->loan)
-                       : cc_image_export(image, params, &descriptor, &that->loan);
-    if (status != CC_OK) {
-        cc__free(that);
+    status = is_copied ? lend_copy(function, image, params, &descriptor, out_loan)
+                       : cc__loan_create(image, params, false, sizeof(exported), &descriptor, out_loan);
+    if (status != CC_OK)
         return status;
-    }
-    *out_exported = that;
-    *out_tensor = describe(that, &descriptor);
+    *out_tensor = describe(cc__loan_own(*out_loan), &descriptor);
     *out_flags = (descriptor.read_only != 0 ? CC__DLPACK_READ_ONLY : 0) | (is_copied ? CC__DLPACK_IS_COPIED : 0);
     return CC_OK;
 }
@@ -157,17 +146,18 @@ cc_status cc_image_export_dlpack(cc_image *image, const cc_export_params *params
 {
     static const char *const function = "cc_image_export_dlpack";
     cc__dlpack_tensor tensor;
-    exported *that = NULL;
+    cc_loan *loan = NULL;
     uint64_t flags = 0;
     if (out_tensor == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_tensor = NULL, expected a pointer", function);
     const cc_status status =
-        export_pixels(function, image, params, dlpack_flags, CC_DLPACK_COPY, &that, &tensor, &flags);
+        export_pixels(function, image, params, dlpack_flags, CC_DLPACK_COPY, &loan, &tensor, &flags);
     if (status != CC_OK)
         return status;
+    exported *that = cc__loan_own(loan);
     that->tensor.versioned = (struct DLManagedTensorVersioned){
         .version = {CC__DLPACK_MAJOR, CC__DLPACK_MINOR},
-        .manager_ctx = that,
+        .manager_ctx = loan,
         .deleter = delete_versioned,
         .flags = flags,
         .dl_tensor = tensor,
@@ -181,22 +171,23 @@ cc_status cc_image_export_dlpack_legacy(cc_image *image, const cc_export_params 
 {
     static const char *const function = "cc_image_export_dlpack_legacy";
     cc__dlpack_tensor tensor;
-    exported *that = NULL;
+    cc_loan *loan = NULL;
     uint64_t flags = 0;
     if (out_tensor == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_tensor = NULL, expected a pointer", function);
     const cc_status status =
-        export_pixels(function, image, params, dlpack_flags, CC_DLPACK_COPY | CC_DLPACK_FORCE, &that, &tensor, &flags);
+        export_pixels(function, image, params, dlpack_flags, CC_DLPACK_COPY | CC_DLPACK_FORCE, &loan, &tensor, &flags);
     if (status != CC_OK)
         return status;
     if ((flags & CC__DLPACK_READ_ONLY) != 0 && (dlpack_flags & CC_DLPACK_FORCE) == 0) {
-        delete_exported(that);
+        cc_loan_release(loan);
         return cc__fail(CC_ERROR_READ_ONLY,
                         "%s: the pixels are read-only, which this tensor cannot say; expected CC_DLPACK_FORCE or "
                         "CC_DLPACK_COPY",
                         function);
     }
-    that->tensor.legacy = (struct DLManagedTensor){.dl_tensor = tensor, .manager_ctx = that, .deleter = delete_legacy};
+    exported *that = cc__loan_own(loan);
+    that->tensor.legacy = (struct DLManagedTensor){.dl_tensor = tensor, .manager_ctx = loan, .deleter = delete_legacy};
     *out_tensor = &that->tensor.legacy;
     return CC_OK;
 }

@@ -88,8 +88,8 @@ static void enlist(cc_loan *loan, unsigned char *pixels)
     cc__roster_add(CC__ROSTER_LOANS, &loan->live);
 }
 
-cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_descriptor *out_descriptor,
-                          cc_loan **out_loan)
+cc_status cc__loan_create(cc_image *image, const cc_export_params *params, bool asks_pending, size_t own_bytes,
+                          cc_descriptor *out_descriptor, cc_loan **out_loan)
 {
     static const char *const function = "cc_image_export";
     cc_export_params known = CC_EXPORT_PARAMS_INIT;
@@ -118,7 +118,7 @@ cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_de
     request.stream = known.stream;
     request.is_stream_known = (known.flags & CC_EXPORT_STREAM_KNOWN) != 0;
 
-    cc_loan *loan = cc__allocate(sizeof *loan);
+    cc_loan *loan = cc__allocate(sizeof *loan + own_bytes);
     if (loan == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for a loan", function);
     atomic_init(&loan->references, 1);
@@ -131,7 +131,8 @@ cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_de
     loan->geometry = geometry_of(image, &request.box);
     loan->manager = cc__data_manager_retain(image->manager);
     if (!cc__box_is_empty(&request.box)) {
-        status = cc__data_manager_lend(loan->manager, &request, &loan->lent, &pixels, loan->stride, &is_pending);
+        status = cc__data_manager_lend(loan->manager, &request, &loan->lent, &pixels, loan->stride,
+                                       asks_pending ? &is_pending : NULL);
         cc__trace_tell();
     }
     if (status != CC_OK) {
@@ -150,6 +151,12 @@ cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_de
     cc__describe_copy_out(out_descriptor, &descriptor);
     *out_loan = loan;
     return CC_OK;
+}
+
+cc_status cc_image_export(cc_image *image, const cc_export_params *params, cc_descriptor *out_descriptor,
+                          cc_loan **out_loan)
+{
+    return cc__loan_create(image, params, true, 0, out_descriptor, out_loan);
 }
 
 cc_loan *cc_loan_retain(cc_loan *loan)

@@ -25,6 +25,17 @@ struct cc_loan {
     cc_geometry geometry; /* of the box, when it was lent */
 };
 
+/*
+ * cc_image_export() of a loan with so many bytes of its user's own behind it, all zero, which live as long as it does.
+ * asks_pending false: for whoever has no use for cc_descriptor.pending, which is 0 then.
+ */
+cc_status cc__loan_create(cc_image *image, const cc_export_params *params, bool asks_pending, size_t own_bytes,
+                          cc_descriptor *out_descriptor, cc_loan **out_loan);
+static inline void *cc__loan_own(cc_loan *loan)
+{
+    return loan + 1;
+}
+
 /* The loan whose memory at the place holds all of these bytes, retained; NULL when there is none, or bytes is 0. */
 cc_loan *cc__loan_find(cc_place place, const void *first, size_t bytes);
 

@@ -186,6 +186,8 @@ static void *use_other_streams(void *argument)
     ck_assert(flag);
     ck_assert_int_eq(backend->stream_is_capturing(backend, 0, during->other, &flag), CC_OK);
     ck_assert(!flag);
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, during->other, &flag), CC_OK);
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, CC_STREAM_DEFAULT, &flag), CC_ERROR_CAPTURE);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, during->captured), CC_ERROR_CAPTURE);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, CC_STREAM_DEFAULT), CC_ERROR_CAPTURE);
 
@@ -274,6 +276,32 @@ START_TEST(the_device_is_waited_for)
 }
 END_TEST
 
+/* What is queued in the legacy stream next comes after the work of blocking streams too. */
+START_TEST(legacy_stream_is_idle_when_nothing_comes_before_it)
+{
+    CUstream blocking = NULL;
+    cc_stream own = must_create_stream(0);
+    bool is_idle = false;
+    stream_gate gate;
+    make_current(0);
+    ck_assert_int_eq(cc__driver.cuStreamCreate(&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    const cc_stream busy[] = {CC_STREAM_DEFAULT, blocking, own};
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+        ck_assert_int_eq(backend->stream_is_idle(backend, 0, CC_STREAM_DEFAULT, &is_idle), CC_OK);
+        ck_assert(is_idle);
+        gate_close(&gate, busy[i]);
+        ck_assert_int_eq(backend->stream_is_idle(backend, 0, CC_STREAM_DEFAULT, &is_idle), CC_OK);
+        ck_assert_msg(is_idle == (busy[i] == own), "stream %d of 3", i);
+        gate_open(&gate);
+    }
+    ck_assert_int_eq(backend->synchronize(backend, 0), CC_OK);
+    ck_assert_int_eq(cc__driver.cuStreamDestroy(blocking), CUDA_SUCCESS);
+    backend->stream_destroy(backend, 0, own);
+    make_none_current();
+}
+END_TEST
+
 int main(void)
 {
     int status = cuda_test_start();
@@ -290,6 +318,7 @@ int main(void)
     TCase *order = tcase_create("order");
     tcase_add_test(order, pending_free_is_found);
     tcase_add_test(order, the_device_is_waited_for);
+    tcase_add_test(order, legacy_stream_is_idle_when_nothing_comes_before_it);
     tcase_add_test(order, own_streams_pass_the_legacy_stream);
     suite_add_tcase(suite, order);
     TCase *capturing = tcase_create("capture");

@@ -90,6 +90,13 @@ static cc_status faulty_stream_is_capturing(cc__backend *self, int32_t device, c
                                 : now.entry.status);
 }
 
+static cc_status faulty_stream_is_idle(cc__backend *self, int32_t device, cc_stream stream, bool *out_idle)
+{
+    faulty_call now = faulty_begin(self, FAULTY_STREAM_IS_IDLE, device, stream, 0);
+    return faulty_end(&now, faulty_passes(&now) ? now.inner->stream_is_idle(now.inner, device, stream, out_idle)
+                                                : now.entry.status);
+}
+
 static cc_status faulty_synchronize(cc__backend *self, int32_t device)
 {
     faulty_call now = faulty_begin(self, FAULTY_SYNCHRONIZE, device, NULL, 0);
@@ -321,6 +328,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .stream_destroy = faulty_stream_destroy,
                                 .stream_synchronize = faulty_stream_synchronize,
                                 .stream_is_capturing = faulty_stream_is_capturing,
+                                .stream_is_idle = faulty_stream_is_idle,
                                 .synchronize = faulty_synchronize,
                                 .event_create = faulty_event_create,
                                 .event_destroy = faulty_event_destroy,

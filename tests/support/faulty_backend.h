@@ -43,9 +43,10 @@ typedef enum faulty_operation {
     FAULTY_TEXTURE_UPDATE = 33,
     FAULTY_TEXTURE_OBJECTS = 34,
     FAULTY_TEXTURE_DESTROY = 35, /* cannot fail */
-    FAULTY_OPERATION_COUNT = 36,
-    FAULTY_ANY = 37,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 38 /* in a rule: all that can fail */
+    FAULTY_STREAM_IS_IDLE = 36,
+    FAULTY_OPERATION_COUNT = 37,
+    FAULTY_ANY = 38,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 39 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);

@@ -41,7 +41,8 @@ const char *faulty_operation_name(faulty_operation operation)
                                                               "texture_create",
                                                               "texture_update",
                                                               "texture_objects",
-                                                              "texture_destroy"};
+                                                              "texture_destroy",
+                                                              "stream_is_idle"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 

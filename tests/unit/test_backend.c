@@ -298,6 +298,7 @@ START_TEST(none_refuses_everything)
     none->stream_destroy(none, 0, stream);
     ck_assert_int_eq(none->stream_synchronize(none, 0, stream), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(none->stream_is_capturing(none, 0, stream, &flag), CC_ERROR_NO_DEVICE);
+    ck_assert_int_eq(none->stream_is_idle(none, 0, stream, &flag), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(none->event_create(none, 0, &event), CC_ERROR_NO_DEVICE);
     none->event_destroy(none, 0, event);
     ck_assert_int_eq(none->event_record(none, 0, event, stream), CC_ERROR_NO_DEVICE);

@@ -323,6 +323,24 @@ START_TEST(each_thread_has_a_default_stream)
 }
 END_TEST
 
+START_TEST(stream_says_when_it_is_idle)
+{
+    bool is_idle = false;
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, a0, &is_idle), CC_OK);
+    ck_assert(is_idle);
+    launch(0, a0, "1");
+    launch(0, b0, "x");
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, a0, &is_idle), CC_OK);
+    ck_assert(!is_idle);
+    ck_assert_str_eq(order, "");
+    synchronize(0, a0);
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, a0, &is_idle), CC_OK);
+    ck_assert(is_idle);
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, b0, &is_idle), CC_OK);
+    ck_assert(!is_idle);
+}
+END_TEST
+
 START_TEST(captured_stream_takes_no_work)
 {
     bool capturing = true;
@@ -334,6 +352,7 @@ START_TEST(captured_stream_takes_no_work)
     ck_assert_int_eq(backend->stream_is_capturing(backend, 0, a0, &capturing), CC_OK);
     ck_assert(capturing);
     const int64_t queued = cc__emulated_count_live(backend).queued;
+    ck_assert_int_eq(backend->stream_is_idle(backend, 0, a0, &capturing), CC_ERROR_CAPTURE);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_CAPTURE);
     ck_assert_int_eq(cc_last_native_error(), 900);
     ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, host_in, BYTES), CC_ERROR_DEVICE);
@@ -417,6 +436,7 @@ int main(void)
     tcase_add_test(cases, streams_and_events_belong_to_a_device);
     tcase_add_test(cases, legacy_default_stream_has_two_names);
     tcase_add_test(cases, each_thread_has_a_default_stream);
+    tcase_add_test(cases, stream_says_when_it_is_idle);
     tcase_add_test(cases, captured_stream_takes_no_work);
     tcase_add_test(cases, current_device_is_the_threads);
     tcase_add_test(cases, queues_are_bounded);

@@ -140,6 +140,7 @@ static void call_all(cc_status statuses[FAULTY_OPERATION_COUNT])
     statuses[FAULTY_TEXTURE_OBJECTS] = faulty->texture_objects(faulty, 0, texture, &sampling, objects);
     ck_assert_int_eq(inner->stream_synchronize(inner, 0, stream), CC_OK);
     faulty->texture_destroy(faulty, 0, texture);
+    statuses[FAULTY_STREAM_IS_IDLE] = faulty->stream_is_idle(faulty, 0, stream, &flag);
     if (other_texture != NULL)
         inner->texture_destroy(inner, 0, other_texture);
     ck_assert_int_eq(inner->free(inner, 0, stream, results), CC_OK);

@@ -77,7 +77,7 @@ class _ForJax:
         place = structures.PLACE_HOST if on_host else structures.DEVICE_CURRENT
         handle = stream if isinstance(stream, int) and stream > 1 and not on_host else 0
         params = export_params(place, structures.READ, stream=handle)
-        return _dlpack.make_capsule(self._image, params, versioned=False, flags=c_uint32(structures.DLPACK_FORCE))
+        return _dlpack.make_capsule(self._image, params, versioned=False, flags=c_uint32.from_param(structures.DLPACK_FORCE))
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._image.__dlpack_device__()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _structures as structures
 from ._lending import export_params
-from ._library import address_of, check, fail, library, unchecked
+from ._library import address_argument, address_of, check, fail, library, unchecked
 
 if TYPE_CHECKING:
     from ._image import Image
@@ -33,20 +33,44 @@ _capsule_rename = ctypes.PYFUNCTYPE(ctypes.c_int, _object, c_void_p)(("PyCapsule
 library.cc_dlpack_set_capsule_functions(
     address_of(_python.PyCapsule_IsValid), address_of(_python.PyCapsule_GetPointer)
 )
-_destructor = c_void_p(address_of(library.cc_dlpack_destroy_capsule))
+_destructor = address_argument(address_of(library.cc_dlpack_destroy_capsule))
 
-_exports = (unchecked("cc_image_export_dlpack_legacy"), unchecked("cc_image_export_dlpack"))
-_names = (c_void_p(LEGACY_NAME), c_void_p(VERSIONED_NAME))
-_no_flags = c_uint32(0)
+_export_legacy, _export_versioned = unchecked("cc_image_export_dlpack_legacy"), unchecked("cc_image_export_dlpack")
+_legacy_name, _versioned_name = address_argument(LEGACY_NAME), address_argument(VERSIONED_NAME)
+_no_flags = c_uint32.from_param(0)
 
 
-def make_capsule(image: Image, params: Any, versioned: bool, flags: c_uint32 = _no_flags) -> Any:
+class _Tensor:
+    """Where an export puts the tensor."""
+
+    __slots__ = ("address", "reference")
+
+    def __init__(self) -> None:
+        self.address = c_void_p()
+        self.reference = byref(self.address)
+
+
+#: made when needed, used by one thread at a time
+_spare_tensors: list[_Tensor] = []
+
+
+def make_capsule(image: Image, params: Any, versioned: bool, flags: Any = _no_flags) -> Any:
     """A capsule that owns a loan of the image, or a copy of it."""
-    tensor = c_void_p()
-    status = _exports[versioned](image._handle, params, flags, byref(tensor))
+    try:
+        tensor = _spare_tensors.pop()
+    except IndexError:
+        tensor = _Tensor()
+    if versioned:
+        status = _export_versioned(image._argument, params, flags, tensor.reference)
+        name = _versioned_name
+    else:
+        status = _export_legacy(image._argument, params, flags, tensor.reference)
+        name = _legacy_name
     if status:
         fail(status)
-    return _new_capsule(tensor, _names[versioned], _destructor)
+    capsule = _new_capsule(tensor.address, name, _destructor)
+    _spare_tensors.append(tensor)
+    return capsule
 
 
 def _stream(stream: Any, on_host: bool) -> int:
@@ -75,8 +99,16 @@ _usual: dict[tuple[int, Any], Any] = {
 }
 
 
-def export(image: Image, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
-    """What ``Image.__dlpack__`` returns. Nothing here may raise TypeError: consumers would retry with fewer arguments."""
+def __dlpack__(
+    image: Image,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A DLPack capsule: a loan that ends when the consumer's tensor does."""
+    # Nothing here may raise TypeError: consumers would retry with fewer arguments.
     own = image._device_pair or image.__dlpack_device__()
     versioned = max_version is not None and max_version[0] >= 1
     if dl_device is None and not copy and (stream is None or isinstance(stream, int)):
@@ -99,7 +131,7 @@ def export(image: Image, stream: Any, max_version: Any, dl_device: Any, copy: bo
     handle = _stream(stream, on_host)
     access = structures.READ if flags else structures.READ_WRITE
     params = export_params(structures.PLACE_HOST if on_host else structures.DEVICE_CURRENT, access, 0, handle)
-    return make_capsule(image, params, versioned, c_uint32(flags))
+    return make_capsule(image, params, versioned, c_uint32.from_param(flags))
 
 
 def import_capsule(capsule: Any, params: structures.ImportParams, stream: int) -> c_void_p:

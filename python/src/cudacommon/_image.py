@@ -16,7 +16,7 @@ from ._access import DevicePixels, HostPixels, order_number
 from ._arithmetic import Arithmetic
 from ._filters import Filters
 from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew
-from ._library import check, library
+from ._library import address_argument, check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
 from ._regions import Regions
@@ -29,6 +29,10 @@ _spare_lents: list[Lent] = []
 
 _TO_HOST = export_params(structures.PLACE_HOST)
 _TO_DEVICE = export_params(structures.DEVICE_CURRENT)
+
+#: what the interfaces of all pixels have
+_OF_HOST: dict[str, Any] = {"version": 3}
+_OF_DEVICE: dict[str, Any] = {"version": 3, "stream": None}
 
 _UNINITIALIZED = 1
 _PARAMS_BYTES = ctypes.sizeof(structures.ImageParams)
@@ -131,6 +135,7 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
 
     __slots__ = (
         "__weakref__",
+        "_argument",
         "_device_pair",
         "_export_stream",
         "_current_loans",
@@ -202,6 +207,7 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
     def _take_over(self) -> None:
         """What is the handle's own and kept here because it is asked for often."""
         self._forget_loans()
+        self._argument: Any = address_argument(self._handle.value)
         self._device_pair: tuple[int, int] | None = None
         self.dimension = library.cc_image_get_dimension(self._handle)
         self.components = library.cc_image_get_components(self._handle)
@@ -233,6 +239,7 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
         empty = Image([0] * self.dimension, self.dtype_name, self.components)
         self._handle, empty._handle = empty._handle, self._handle
         self._take_over()
+        empty._take_over()
 
     # What it is
 
@@ -675,22 +682,12 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
             self._on_host = library.cc_device_count() == 0
         return self._on_host
 
-    def _read_interface(self, params: Any, nowhere: int, is_plain: bool) -> tuple[dict[str, Any], bool]:
-        """An array interface of pixels on loan, and whether work is pending; is_plain: in no stream of the user's.
-
-        Libraries read the attributes twice. What was lent before is told of again when it is as good as a new loan;
-        else a new one takes its place. Whoever works with it has taken it out of the list meanwhile. Another thread
-        that finds none makes one more, and one that gave the image new pixels has left another list.
-        """
-        current = self._current_loans
-        before = current.pop() if current else None
-        if before is not None and is_plain:
-            standing = renew(before.loan, self._handle)
-            if standing:
-                self._keep(before, current)
-                return before.interface.copy(), standing == LOAN_PENDING
+    def _read_anew(
+        self, params: Any, rest: dict[str, Any], nowhere: int, before: Standing | None, current: list[Standing]
+    ) -> tuple[dict[str, Any], bool]:
+        """An array interface of a new loan, which takes the place of the one before; and whether work is pending."""
         try:
-            now, pending = self._lend(params, nowhere)
+            now, pending = self._lend(params, rest, nowhere)
         except BaseException:
             if before is not None:
                 self._keep(before, current)
@@ -704,7 +701,7 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
     def _keep(self, loan: Standing, current: list[Standing]) -> None:
         (current if current is self._current_loans else self._old_loans).append(loan)
 
-    def _lend(self, params: Any, nowhere: int) -> tuple[Standing, bool]:
+    def _lend(self, params: Any, rest: dict[str, Any], nowhere: int) -> tuple[Standing, bool]:
         try:
             lent = _spare_lents.pop()
         except IndexError:
@@ -716,8 +713,8 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
             "shape": shape,
             "typestr": descriptor.typestr.decode(),
             "strides": strides,
-            "version": 3,
             "data": (descriptor.data or nowhere, descriptor.read_only != 0),
+            **rest,
         }
         pending = descriptor.pending != 0
         _spare_lents.append(lent)
@@ -734,25 +731,56 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
         for loan in loans:
             loan.end()
 
+    # Libraries read these attributes twice. What was lent before is told of again when it is as good as a new loan; else
+    # a new one takes its place. Whoever works with it has taken it out of the list meanwhile. Another thread that finds
+    # none makes one more, and one that gave the image new pixels has left another list. All in one function, as a call
+    # of one more costs as much as the question to the library.
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if self._on_host or self._is_on_host():
+        on_host = self._on_host
+        if on_host if on_host is not None else self._is_on_host():
             raise AttributeError("__cuda_array_interface__: the image's protocols speak of host memory")
+        stream = self._export_stream
+        current = self._current_loans
+        try:
+            loan = current.pop()
+        except IndexError:
+            before = None
+        else:
+            standing = 0 if stream else renew(loan.loan, self._argument)
+            if standing:
+                (current if current is self._current_loans else self._old_loans).append(loan)
+                interface = loan.interface.copy()
+                if standing == LOAN_PENDING:
+                    interface["stream"] = 1
+                return interface
+            before = loan
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__cuda_array_interface__: bfloat16 has no type string; use DLPack")
-        stream = self._export_stream
         params = export_params(structures.DEVICE_CURRENT, stream=stream) if stream else _TO_DEVICE
-        interface, pending = self._read_interface(params, 0, not stream)
-        interface["stream"] = (stream or 1) if pending else None
+        interface, pending = self._read_anew(params, _OF_DEVICE, 0, before, current)
+        if pending:
+            interface["stream"] = stream or 1
         return interface
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         if not (self._on_host or self._is_on_host()):
             raise AttributeError("__array_interface__: the image's protocols speak of device memory")
+        current = self._current_loans
+        try:
+            loan = current.pop()
+        except IndexError:
+            before = None
+        else:
+            if renew(loan.loan, self._argument):
+                (current if current is self._current_loans else self._old_loans).append(loan)
+                return loan.interface.copy()
+            before = loan
         if self._pixel_type == BFLOAT16:
             raise AttributeError("__array_interface__: bfloat16 has no type string; use DLPack, or asnumpy()")
-        return self._read_interface(_TO_HOST, NOWHERE, True)[0]
+        return self._read_anew(_TO_HOST, _OF_HOST, NOWHERE, before, current)[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if not self._is_on_host():
@@ -766,16 +794,7 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
             return array.astype(dtype)
         return array
 
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        """A DLPack capsule: a loan that ends when the consumer's tensor does."""
-        return _dlpack.export(self, stream, max_version, dl_device, copy)
+    __dlpack__ = _dlpack.__dlpack__
 
     def __dlpack_device__(self) -> tuple[int, int]:
         pair = self._device_pair

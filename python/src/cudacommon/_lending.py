@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _structures as structures
-from ._library import fail, library, unchecked
+from ._library import address_argument, fail, library, unchecked
 from ._pixel import BFLOAT16, dtype_of, storage_dtype_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _export = unchecked("cc_image_export")
 _release = library.cc_loan_release
 
-#: ``renew(loan, image)``, both as c_void_p: 0 when a new loan is needed
+#: ``renew(loan, image)``, both as address_argument() makes them: 0 when a new loan is needed
 renew = unchecked("cc_loan_renew")
 LOAN_PENDING = 2
 
@@ -64,7 +64,7 @@ class Lent:
 
 def lend_into(lent: Lent, image: Image, params: Any) -> int:
     """A loan, described in lent. Whoever gets it ends it with end_loan."""
-    status = _export(image._handle, params, lent.refer_to_descriptor, lent.refer_to_loan)
+    status = _export(image._argument, params, lent.refer_to_descriptor, lent.refer_to_loan)
     if status:
         fail(status)
     return lent.loan.value or 0
@@ -86,7 +86,7 @@ class Standing:
     __slots__ = ("interface", "loan")
 
     def __init__(self, loan: int, interface: dict[str, Any]) -> None:
-        self.loan = c_void_p(loan)
+        self.loan = address_argument(loan)
         self.interface = interface
 
     def end(self, _release: Any = _release) -> None:

@@ -203,6 +203,10 @@ def unchecked(name: str) -> Any:
     return function
 
 
+#: An address for such a function, ready to be passed: a c_void_p would be converted by each call anew.
+address_argument = c_void_p.from_param
+
+
 def address_of(function: Any) -> int:
     """Where a C function is, to be handed to another one."""
     return ctypes.cast(function, c_void_p).value or 0
