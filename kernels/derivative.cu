@@ -462,6 +462,8 @@ static __device__ inline void laplacian_inside(const derivative_plan *plan, cons
 
 DEFINE_ROWS(laplacian)
 
+#include "kernels/derivative_packs.h"
+
 #define CHOOSE(KERNEL)                                                                                                 \
     (is_float32         ? (const void *)KERNEL##_of_float32                                                            \
      : work->in_float32 ? (const void *)KERNEL##_in_float32                                                            \
@@ -477,18 +479,50 @@ static bool goes_by_rows(const cc__derivative *work)
     return is_float32_only(work) && !work->is_turned && work->axes == CC__SPACE_AXES && work->size[2] > 1;
 }
 
+/* Whether all packs of rows begin at a multiple of their size. */
+static bool has_packs(const cc__span *span, int32_t pixel_bytes)
+{
+    bool has = (uintptr_t)span->data % PACK_BYTES == 0 && span->stride[0] == pixel_bytes;
+    for (int32_t axis = 1; axis < CC_MAX_DIMENSION; axis++)
+        has = has && span->stride[axis] % PACK_BYTES == 0;
+    return has;
+}
+
+static bool goes_by_packs(const cc__derivative *work)
+{
+    const int32_t components = work->kind == CC__DERIVATIVE_GRADIENT ? CC__SPACE_AXES : 1;
+    return goes_by_rows(work) && work->kind != CC__DERIVATIVE_DIVERGENCE && work->components == 1 &&
+           work->size[2] <= INT32_MAX && work->source.stride[1] <= INT32_MAX / 2 && work->source.stride[1] >= 0 &&
+           work->size[0] % PACK == 0 && work->size[0] / PACK > PACKS_OF_HALF_A_WARP && has_packs(&work->source, 4) &&
+           has_packs(&work->destination, 4 * components);
+}
+
 static const void *kernel_of(const cc__derivative *work)
 {
-    const bool is_float32 = is_float32_only(work), by_rows = goes_by_rows(work);
+    const bool is_float32 = is_float32_only(work), by_rows = goes_by_rows(work), by_packs = goes_by_packs(work);
     switch ((cc__derivative_kind)work->kind) {
     case CC__DERIVATIVE_GRADIENT:
-        return by_rows ? (const void *)gradient_rows : work->is_turned ? CHOOSE(turned_gradient) : CHOOSE(gradient);
+        return by_packs          ? (const void *)gradient_packs
+               : by_rows         ? (const void *)gradient_rows
+               : work->is_turned ? CHOOSE(turned_gradient)
+                                 : CHOOSE(gradient);
     case CC__DERIVATIVE_DIVERGENCE:
         return by_rows ? (const void *)divergence_rows : CHOOSE(divergence);
     case CC__DERIVATIVE_LAPLACIAN:
-        return by_rows ? (const void *)laplacian_rows : CHOOSE(laplacian);
+        return by_packs ? (const void *)laplacian_packs : by_rows ? (const void *)laplacian_rows : CHOOSE(laplacian);
     }
     return NULL;
+}
+
+static void plan_columns(const cc__derivative *work, int32_t multiprocessor_count, cc__columns *out)
+{
+    const int32_t components = work->kind == CC__DERIVATIVE_GRADIENT ? work->axes : work->components;
+    if (goes_by_packs(work)) {
+        const int64_t size[] = {work->size[0] / PACK, work->size[1], work->size[2], work->size[3]};
+        cc__columns_plan(size, 1, PACK_ROWS, (multiprocessor_count + PACK - 1) / PACK, out);
+    } else {
+        cc__columns_plan(work->size, components, goes_by_rows(work) ? ROWS : 1, multiprocessor_count, out);
+    }
 }
 
 cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher)
@@ -499,9 +533,7 @@ cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher)
         plan.weight[axis] = (float)plan.work.weight[axis];
         plan.edge_weight[axis] = (float)plan.work.edge_weight[axis];
     }
-    const int32_t components = plan.work.kind == CC__DERIVATIVE_GRADIENT ? plan.work.axes : plan.work.components;
-    cc__columns_plan(plan.work.size, components, goes_by_rows(&plan.work) ? ROWS : 1, launcher->multiprocessor_count,
-                     &plan.columns);
+    plan_columns(&plan.work, launcher->multiprocessor_count, &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan.work),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,

@@ -16,6 +16,9 @@ typedef struct __align__(16) vector_of_4
 }
 vector_of_4;
 
+#include "kernels/evaluate_shallow.h"
+#include "kernels/evaluate_table.h"
+
 /* One function for each direct kernel: bits of the result of x and y. */
 #define DEFINE_DIRECT(NAME, HAS_Y, RESULT)                                                                             \
     static __device__ inline uint32_t direct_##NAME(const cc__direct_plan *plan, uint32_t x_bits, uint32_t y_bits)     \
@@ -716,7 +719,9 @@ static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *latti
                               const cc__launcher *launcher)
 {
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__DENSE_BLOCKS;
-    const int64_t blocks = (plan->packs - 1) / CC__BLOCK_THREADS + 1;
+    const int64_t tile =
+        (int64_t)CC__BLOCK_THREADS * (plan->is_wide != 0 ? CC__DENSE_WIDE_PACKS : CC__DENSE_NARROW_PACKS);
+    const int64_t blocks = (plan->packs - 1) / tile + 1;
     void *arguments[] = {(void *)plan};
     cc_status status = launch_part(work, lattice, 0, plan->head, launcher);
     if (status == CC_OK)
@@ -727,17 +732,54 @@ static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *latti
     return status;
 }
 
+/* A tile for each block. */
+static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher *launcher)
+{
+    const void *kernel = plan->is_wide != 0 ? (const void *)wide_one_step : (const void *)narrow_one_step;
+    if (plan->source_count == 2)
+        kernel = plan->is_wide != 0 ? (const void *)wide_two_step : (const void *)narrow_two_step;
+    if (cc__shallow_is_float32_cast(plan))
+        kernel = (const void *)float32_cast_step;
+    const int64_t tile =
+        (int64_t)CC__BLOCK_THREADS * (plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO : CC__SHALLOW_UNITS);
+    void *arguments[] = {(void *)plan};
+    return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
+}
+
+/* As many blocks as fit at once, since each makes a table. */
+static cc_status launch_table(const cc__table_plan *plan, cc_pixel_type type, const cc__launcher *launcher)
+{
+    const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(type);
+    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__TABLE_BLOCKS;
+    const int64_t blocks = plan->units.count / TABLE_TILE + 1;
+    const void *kernel = bytes == 1   ? (const void *)evaluate_table_8
+                         : bytes == 2 ? (const void *)evaluate_table_16
+                                      : (const void *)evaluate_table_32;
+    void *arguments[] = {(void *)plan};
+    return launcher->launch(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
+}
+
 cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done)
 {
     cc__lattice lattice;
     cc__dense_plan dense;
     cc__direct_plan direct;
+    cc__shallow_plan shallow;
+    cc__table_plan table;
     cc__evaluate_plan(work, &lattice);
     cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
     *out_done = true;
     if (form != CC__DIRECT_NONE)
         return launch_direct(&direct, direct_kernel(form, work->steps[1].kind), launcher);
-    if (!cc__evaluate_is_copy(work) && cc__dense_plan_make(work, &lattice, &dense))
+    *out_done = false;
+    if (cc__evaluate_is_copy(work))
+        return CC_OK;
+    *out_done = true;
+    if (cc__table_plan_make(work, &lattice, &table))
+        return launch_table(&table, work->destination_type, launcher);
+    if (cc__shallow_plan_make(work, &lattice, &shallow))
+        return launch_shallow(&shallow, launcher);
+    if (cc__dense_plan_make(work, &lattice, &dense))
         return launch_dense(work, &lattice, &dense, launcher);
     *out_done = false;
     return CC_OK;

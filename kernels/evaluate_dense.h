@@ -53,7 +53,17 @@ static __device__ inline void dense_wait(int32_t rest)
 #endif
 }
 
-#define DENSE_SLOTS (CC_MAX_STEPS + CC__DENSE_SINGLES)
+#define DENSE_ACCESS(BITS)                                                                                             \
+    typedef struct __align__(BITS < 32 ? CC__DENSE_PACK * BITS / 8 : 16) dense_pack_of_##BITS                          \
+    {                                                                                                                  \
+        uint##BITS##_t value[CC__DENSE_PACK];                                                                          \
+    }                                                                                                                  \
+    dense_pack_of_##BITS;
+DENSE_ACCESS(8)
+DENSE_ACCESS(16)
+DENSE_ACCESS(32)
+DENSE_ACCESS(64)
+#undef DENSE_ACCESS
 
 #define DENSE_SINGLE(NAME, HOLDER, BITS)                                                                               \
     case CC_PIXEL_##NAME:                                                                                              \
@@ -70,22 +80,21 @@ static __device__ inline double dense_read_single(cc_pixel_type type, const unsi
 }
 
 #define DENSE(name) narrow_##name
-#define DENSE_PACK CC__DENSE_NARROW_PACK
+#define DENSE_PACKS CC__DENSE_NARROW_PACKS
 #define DENSE_FOR_EACH_SOURCE(X) CC__FOR_EACH_TYPE_UP_TO_16_BITS(X) CC__FOR_EACH_TYPE_OF_32_BITS(X)
 #include "kernels/evaluate_dense_pack.h"
 #undef DENSE
-#undef DENSE_PACK
+#undef DENSE_PACKS
 #undef DENSE_FOR_EACH_SOURCE
 
 #define DENSE(name) wide_##name
-#define DENSE_PACK CC__DENSE_WIDE_PACK
+#define DENSE_PACKS CC__DENSE_WIDE_PACKS
 #define DENSE_FOR_EACH_SOURCE(X)                                                                                       \
     CC__FOR_EACH_TYPE_UP_TO_16_BITS(X) CC__FOR_EACH_TYPE_OF_32_BITS(X) CC__FOR_EACH_TYPE_OF_64_BITS(X)
 #include "kernels/evaluate_dense_pack.h"
 #undef DENSE
-#undef DENSE_PACK
+#undef DENSE_PACKS
 #undef DENSE_FOR_EACH_SOURCE
 #undef DENSE_SINGLE
-#undef DENSE_SLOTS
 
 #endif

@@ -1,20 +1,10 @@
 /*
- * The kernel for one size of pack; evaluate_dense.h includes this once for each. Before it are defined DENSE(name): its
- * names; DENSE_PACK: components; DENSE_FOR_EACH_SOURCE: the types that sources may have.
+ * The kernel for one number of packs; evaluate_dense.h includes this once for each. Before it are defined DENSE(name):
+ * its names; DENSE_PACKS: packs of a thread at once; DENSE_FOR_EACH_SOURCE: the types that sources may have.
  */
+#define DENSE_COUNT (DENSE_PACKS * CC__DENSE_PACK)
 
-#define DENSE_ACCESS(BITS)                                                                                             \
-    typedef struct __align__(DENSE_PACK *BITS / 8 < 16 ? DENSE_PACK * BITS / 8 : 16) DENSE(pack_of_##BITS)             \
-    {                                                                                                                  \
-        uint##BITS##_t value[DENSE_PACK];                                                                              \
-    }                                                                                                                  \
-    DENSE(pack_of_##BITS);
-DENSE_ACCESS(8)
-DENSE_ACCESS(16)
-DENSE_ACCESS(32)
-DENSE_ACCESS(64)
-
-/* Begins to bring the packs `n` of all sources to the thread's places in `stage`. */
+/* Begins to bring packs of all sources to the thread's places in `stage`, the first being pack `n`. */
 static __device__ inline void DENSE(bring)(const cc__dense_plan *plan, dense_part (*parts)[CC__BLOCK_THREADS],
                                            int32_t stage, int64_t n)
 {
@@ -22,20 +12,25 @@ static __device__ inline void DENSE(bring)(const cc__dense_plan *plan, dense_par
         dense_part *to = &parts[2 * (stage * plan->source_count + source)][threadIdx.x];
         const int32_t bytes = plan->pack_bytes[source];
         const unsigned char *from = plan->from[source] + n * bytes;
-        switch (bytes) {
-        case 4:
-            dense_copy(to, from, 4);
-            break;
-        case 8:
-            dense_copy(to, from, 8);
-            break;
-        case 16:
-            dense_copy(to, from, 16);
-            break;
-        default:
-            dense_copy(to, from, 16);
-            dense_copy(to + CC__BLOCK_THREADS, from + 16, 16);
-            break;
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_PACKS; i++) {
+            if (n + i * CC__BLOCK_THREADS < plan->packs) {
+                switch (bytes) {
+                case 4:
+                    dense_copy(to, from, 4);
+                    break;
+                case 8:
+                    dense_copy(to, from, 8);
+                    break;
+                default:
+                    dense_copy(to, from, 16);
+                    if (DENSE_PACKS == 1 && bytes == 32)
+                        dense_copy(to + CC__BLOCK_THREADS, from + 16, 16);
+                    break;
+                }
+            }
+            to += CC__BLOCK_THREADS;
+            from += CC__BLOCK_THREADS * bytes;
         }
     }
     dense_commit();
@@ -43,21 +38,23 @@ static __device__ inline void DENSE(bring)(const cc__dense_plan *plan, dense_par
 
 /* What was brought, a part of 16 bytes at a time. */
 #define DENSE_READ(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        union {                                                                                                        \
-            dense_part part[2];                                                                                        \
-            uint##BITS##_t value[DENSE_PACK];                                                                          \
-        } whole;                                                                                                       \
-        whole.part[0] = parts[0];                                                                                      \
-        if (DENSE_PACK * BITS > 128)                                                                                   \
-            whole.part[1] = parts[CC__BLOCK_THREADS];                                                                  \
+    case CC_PIXEL_##NAME:                                                                                              \
         CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < DENSE_PACK; i++)                                                                       \
-            out[i] = cc__load_##NAME((HOLDER)whole.value[i]);                                                          \
-        break;                                                                                                         \
-    }
+        for (int32_t i = 0; i < DENSE_PACKS; i++) {                                                                    \
+            union {                                                                                                    \
+                dense_part part[2];                                                                                    \
+                uint##BITS##_t value[CC__DENSE_PACK];                                                                  \
+            } whole;                                                                                                   \
+            whole.part[0] = parts[i * CC__BLOCK_THREADS];                                                              \
+            if (CC__DENSE_PACK * BITS > 128)                                                                           \
+                whole.part[1] = parts[(i + 1) * CC__BLOCK_THREADS];                                                    \
+            CC__UNROLL                                                                                                 \
+            for (int32_t j = 0; j < CC__DENSE_PACK; j++)                                                               \
+                out[i * CC__DENSE_PACK + j] = cc__load_##NAME((HOLDER)whole.value[j]);                                 \
+        }                                                                                                              \
+        break;
 
-static __device__ inline void DENSE(read)(cc_pixel_type type, const dense_part *parts, double out[DENSE_PACK])
+static __device__ inline void DENSE(read)(cc_pixel_type type, const dense_part *parts, double out[DENSE_COUNT])
 {
     switch ((int32_t)type) {
         DENSE_FOR_EACH_SOURCE(DENSE_READ)
@@ -65,112 +62,183 @@ static __device__ inline void DENSE(read)(cc_pixel_type type, const dense_part *
 }
 
 #define DENSE_WRITE(NAME, HOLDER, BITS)                                                                                \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        DENSE(pack_of_##BITS) whole;                                                                                   \
+    case CC_PIXEL_##NAME:                                                                                              \
         CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < DENSE_PACK; i++)                                                                       \
-            whole.value[i] = (uint##BITS##_t)cc__store_##NAME(value[i]);                                               \
-        ((DENSE(pack_of_##BITS) *)to)[n] = whole;                                                                      \
-        break;                                                                                                         \
-    }
+        for (int32_t i = 0; i < DENSE_PACKS; i++) {                                                                    \
+            dense_pack_of_##BITS whole;                                                                                \
+            CC__UNROLL                                                                                                 \
+            for (int32_t j = 0; j < CC__DENSE_PACK; j++)                                                               \
+                whole.value[j] = (uint##BITS##_t)cc__store_##NAME(value[i * CC__DENSE_PACK + j]);                      \
+            if (n + i * CC__BLOCK_THREADS < plan->packs)                                                               \
+                ((dense_pack_of_##BITS *)plan->to)[n + i * CC__BLOCK_THREADS] = whole;                                 \
+        }                                                                                                              \
+        break;
 
-static __device__ inline void DENSE(write)(cc_pixel_type type, const double value[DENSE_PACK], unsigned char *to,
-                                           int64_t n)
+static __device__ inline void DENSE(write)(const cc__dense_plan *plan, const double value[DENSE_COUNT], int64_t n)
 {
-    switch ((int32_t)type) {
+    switch ((int32_t)plan->to_type) {
         CC__FOR_EACH_TYPE_UP_TO_16_BITS(DENSE_WRITE)
         CC__FOR_EACH_TYPE_OF_32_BITS(DENSE_WRITE)
         CC__FOR_EACH_TYPE_OF_64_BITS(DENSE_WRITE)
     }
 }
 
-static __device__ inline void DENSE(take)(const cc__dense_plan *plan, const cc__term *term,
+static __device__ inline void DENSE(take)(const cc__dense_plan *plan, int32_t kind, int32_t number, double value,
                                           const dense_part (*parts)[CC__BLOCK_THREADS],
-                                          const double slots[DENSE_SLOTS][DENSE_PACK], double out[DENSE_PACK])
+                                          const double slots[CC__DENSE_SLOTS][DENSE_COUNT], double out[DENSE_COUNT])
 {
-    switch (term->kind) {
+    switch (kind) {
     case CC__TERM_SOURCE:
-        DENSE(read)(plan->from_type[term->number], &parts[2 * term->number][threadIdx.x], out);
+        DENSE(read)(plan->from_type[number], &parts[2 * number][threadIdx.x], out);
         break;
     case CC__TERM_SLOT:
         CC__UNROLL
-        for (int32_t i = 0; i < DENSE_PACK; i++)
-            out[i] = slots[term->number][i];
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            out[i] = slots[number][i];
         break;
     case CC__TERM_VALUE:
         CC__UNROLL
-        for (int32_t i = 0; i < DENSE_PACK; i++)
-            out[i] = term->value;
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            out[i] = value;
         break;
     }
 }
 
-#define DENSE_STEP(NAME)                                                                                               \
+static __device__ inline void DENSE(square_roots)(double value[DENSE_COUNT])
+{
+    bool is_usual = false;
+#ifdef __CUDA_ARCH__
+    double root[DENSE_COUNT];
+    is_usual = true;
+    CC__UNROLL
+    for (int32_t i = 0; i < DENSE_COUNT; i++) {
+        double seed;
+        asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(value[i]));
+        is_usual = is_usual && cc__root_is_usual(value[i]) != 0;
+        root[i] = cc__root_of_usual(value[i], (uint32_t)__double2hiint(seed));
+    }
+    if (is_usual) {
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            value[i] = root[i];
+    }
+#endif
+    if (!is_usual) {
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            value[i] = cc__square_root(value[i]);
+    }
+}
+
+#define DENSE_UNIFORM_STEP(NAME)                                                                                       \
     case CC_STEP_##NAME:                                                                                               \
         CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < DENSE_PACK; i++)                                                                       \
+        for (int32_t i = 0; i < DENSE_COUNT; i++)                                                                      \
+            value[i] = cc__real_##NAME(value[i], a, b);                                                                \
+        break;
+
+static __device__ inline void DENSE(make_uniform_step)(int32_t kind, double value[DENSE_COUNT], double a, double b)
+{
+    switch (kind) {
+    case CC__DENSE_PLAIN_MINIMUM:
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            value[i] = cc__dense_plain_minimum(value[i], a);
+        break;
+    case CC__DENSE_PLAIN_MAXIMUM:
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            value[i] = cc__dense_plain_maximum(value[i], a);
+        break;
+    case CC__DENSE_PLAIN_CLAMP:
+        CC__UNROLL
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            value[i] = cc__dense_plain_minimum(cc__dense_plain_maximum(value[i], a), b);
+        break;
+    case CC_STEP_SQUARE_ROOT:
+        DENSE(square_roots)(value);
+        break;
+        CC__FOR_EACH_RATIONAL_STEP(DENSE_UNIFORM_STEP)
+    }
+}
+
+/* Steps that have an operand. */
+#define DENSE_MIXED_STEP(NAME)                                                                                         \
+    case CC_STEP_##NAME:                                                                                               \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < DENSE_COUNT; i++)                                                                      \
             value[i] = cc__real_##NAME(value[i], a[i], b[i]);                                                          \
         break;
 
-static __device__ inline void DENSE(make_step)(int32_t kind, double value[DENSE_PACK], const double a[DENSE_PACK],
-                                               const double b[DENSE_PACK])
+static __device__ inline void DENSE(make_mixed_step)(int32_t kind, double value[DENSE_COUNT],
+                                                     const double a[DENSE_COUNT], const double b[DENSE_COUNT])
 {
     switch (kind) {
     case CC_STEP_LOAD:
         CC__UNROLL
-        for (int32_t i = 0; i < DENSE_PACK; i++)
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
             value[i] = a[i];
         break;
-        CC__FOR_EACH_REAL_STEP(DENSE_STEP)
+        CC__FOR_EACH_STEP_WITH_OPERAND(DENSE_MIXED_STEP)
     }
 }
 
-/* What comes next is on its way to shared memory while a pack goes through the steps. Threads share nothing. */
+/* What comes next is on its way to shared memory while packs go through the steps. Threads share nothing. */
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)
     DENSE(evaluate)(const __grid_constant__ cc__dense_plan plan)
 {
     __shared__ dense_part parts[2 * CC__DENSE_STAGES][CC__BLOCK_THREADS];
-    double slots[DENSE_SLOTS][DENSE_PACK];
-    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
-    int64_t next = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x;
+    double slots[CC__DENSE_SLOTS][DENSE_COUNT];
+    const int64_t step = (int64_t)gridDim.x * (DENSE_PACKS * CC__BLOCK_THREADS);
+    int64_t next = (int64_t)blockIdx.x * (DENSE_PACKS * CC__BLOCK_THREADS) + threadIdx.x;
     int32_t stage = 0;
     for (int32_t i = 0; i < plan.stages - 1; i++, next += step)
         DENSE(bring)(&plan, parts, i, next);
     for (int32_t n = 0; n < plan.single_count; n++) {
         const double single = dense_read_single(plan.single_type[n], plan.single[n]);
         CC__UNROLL
-        for (int32_t i = 0; i < DENSE_PACK; i++)
-            slots[CC_MAX_STEPS + n][i] = single;
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
+            slots[CC__DENSE_SLOTS - 1 - n][i] = single;
     }
     for (int64_t n = next - (plan.stages - 1) * step; n < plan.packs; n += step, next += step) {
-        double value[DENSE_PACK];
-        double a[DENSE_PACK];
-        double b[DENSE_PACK];
+        const dense_part(*now)[CC__BLOCK_THREADS] = &parts[2 * stage * plan.source_count];
+        double value[DENSE_COUNT];
         DENSE(bring)(&plan, parts, stage == 0 ? plan.stages - 1 : stage - 1, next);
         dense_wait(plan.stages - 1);
         CC__UNROLL
-        for (int32_t i = 0; i < DENSE_PACK; i++) {
+        for (int32_t i = 0; i < DENSE_COUNT; i++)
             value[i] = 0.0;
-            a[i] = 0.0;
-            b[i] = 0.0;
-        }
         for (int32_t s = 0; s < plan.step_count; s++) {
-            const cc__instruction *now = &plan.steps[s];
-            DENSE(take)(&plan, &now->a, &parts[2 * stage * plan.source_count], slots, a);
-            DENSE(take)(&plan, &now->b, &parts[2 * stage * plan.source_count], slots, b);
-            DENSE(make_step)(now->kind, value, a, b);
-            if (now->slot >= 0) {
+            const cc__dense_step *made = &plan.steps[s];
+            if (made->way == CC__DENSE_LOAD) {
+                DENSE(read)(plan.from_type[made->number_of_a], &now[2 * made->number_of_a][threadIdx.x], value);
+            } else if (made->way == CC__DENSE_UNIFORM) {
+                DENSE(make_uniform_step)(made->kind, value, made->a, made->b);
+            } else {
+                double a[DENSE_COUNT];
+                double b[DENSE_COUNT];
                 CC__UNROLL
-                for (int32_t i = 0; i < DENSE_PACK; i++)
-                    slots[now->slot][i] = value[i];
+                for (int32_t i = 0; i < DENSE_COUNT; i++) {
+                    a[i] = 0.0;
+                    b[i] = 0.0;
+                }
+                DENSE(take)(&plan, made->kind_of_a, made->number_of_a, made->a, now, slots, a);
+                DENSE(take)(&plan, made->kind_of_b, made->number_of_b, made->b, now, slots, b);
+                DENSE(make_mixed_step)(made->kind, value, a, b);
+            }
+            if (made->slot >= 0) {
+                CC__UNROLL
+                for (int32_t i = 0; i < DENSE_COUNT; i++)
+                    slots[made->slot][i] = value[i];
             }
         }
-        DENSE(write)(plan.to_type, value, plan.to, n);
+        DENSE(write)(&plan, value, n);
         stage = stage + 1 == plan.stages ? 0 : stage + 1;
     }
 }
 
-#undef DENSE_ACCESS
 #undef DENSE_READ
 #undef DENSE_WRITE
-#undef DENSE_STEP
+#undef DENSE_UNIFORM_STEP
+#undef DENSE_MIXED_STEP
+#undef DENSE_COUNT

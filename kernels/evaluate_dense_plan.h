@@ -4,23 +4,63 @@
 #define CC_KERNELS_EVALUATE_DENSE_PLAN_H
 
 #include "base/evaluate.h"
+#include "kernels/pixel_math.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 /*
- * All images as one row, each component beside the one before: a thread takes packs, whose bytes come in as few loads
- * as 16 bytes each allow, and goes through the steps. A pack has 8 components, or 4 when a source's have 8 bytes.
- * Sources of one component for all are kept like the results of steps.
+ * All images as one row, each component beside the one before: a thread takes packs of 4 components, whose bytes come
+ * in as few loads as 16 bytes each allow, and goes through the steps: with two packs, a block's threads apart, or with
+ * one when a source's components have 8 bytes. Sources of one component for all are kept like the results of steps.
  */
-#define CC__DENSE_NARROW_PACK 8
-#define CC__DENSE_WIDE_PACK 4
+#define CC__DENSE_PACK 4
+#define CC__DENSE_NARROW_PACKS 2
+#define CC__DENSE_WIDE_PACKS 1
+#define CC__DENSE_SLOTS 4 /* the GPU keeps them in memory of which all its threads have some */
 #define CC__DENSE_SOURCES 4
 #define CC__DENSE_SINGLES 2
 #define CC__DENSE_STAGES 6 /* packs of a thread that are on their way or used, of all sources together */
 #define CC__DENSE_MOST_STAGES 3
-#define CC__DENSE_BLOCKS 24 /* for each multiprocessor, where 3 fit at once */
+#define CC__DENSE_BLOCKS 24      /* for each multiprocessor, where 3 fit at once */
 #define CC__DENSE_LEAST_PACKS 64 /* fewer are not worth the launches for the components before and after them */
+
+/* How a step comes by its operands. */
+typedef enum cc__dense_way {
+    CC__DENSE_LOAD = 0,    /* a source becomes the running value */
+    CC__DENSE_UNIFORM = 1, /* the operands, if any, are `a` and `b` for all components */
+    CC__DENSE_MIXED = 2
+} cc__dense_way;
+
+/*
+ * Steps with limits that are neither NaN nor -0 need fewer comparisons: where `value` is NaN both are false, and where
+ * it is a zero of the other sign the first takes the limit and the second does not.
+ */
+#define CC__DENSE_PLAIN_MINIMUM 64
+#define CC__DENSE_PLAIN_MAXIMUM 65
+#define CC__DENSE_PLAIN_CLAMP 66
+
+CC__SHARED double cc__dense_plain_maximum(double value, double a)
+{
+    return value <= a ? a : value;
+}
+
+CC__SHARED double cc__dense_plain_minimum(double value, double a)
+{
+    return value > a ? a : value;
+}
+
+typedef struct cc__dense_step {
+    double a;
+    double b;
+    int32_t kind;      /* a cc_step_kind or one of the plain ones */
+    int8_t way;        /* a cc__dense_way */
+    int8_t slot;       /* where the new value is kept; -1: nowhere */
+    uint8_t kind_of_a; /* a cc__term_kind */
+    uint8_t kind_of_b;
+    int32_t number_of_a;
+    int32_t number_of_b;
+} cc__dense_step;
 
 typedef struct cc__dense_plan {
     unsigned char *to;
@@ -35,9 +75,9 @@ typedef struct cc__dense_plan {
     int32_t step_count;
     int32_t is_wide;
     int32_t pack_bytes[CC__DENSE_SOURCES];
-    int32_t stages;                      /* of all sources at once */
-    cc__instruction steps[CC_MAX_STEPS]; /* sources count in `from`; singles are slots from CC_MAX_STEPS on */
-    int64_t head;                        /* components before the first pack, and after the last */
+    int32_t stages;                     /* of all sources at once */
+    cc__dense_step steps[CC_MAX_STEPS]; /* sources count in `from`; singles are the last slots */
+    int64_t head;                       /* components before the first pack, and after the last */
     int64_t tail;
 } cc__dense_plan;
 
@@ -81,8 +121,46 @@ static inline bool cc__dense_translate(cc__term *term, bool is_used, const int32
         return true;
     const int32_t place = place_of[term->number];
     term->kind = place < CC_MAX_STEPS ? CC__TERM_SOURCE : CC__TERM_SLOT;
-    term->number = place;
+    term->number = place < CC_MAX_STEPS ? place : CC__DENSE_SLOTS - 1 - (place - CC_MAX_STEPS);
     return true;
+}
+
+static inline bool cc__dense_is_plain(double limit)
+{
+    return limit == limit && cc__bits_of_float64(limit) != UINT64_C(1) << 63;
+}
+
+static inline int32_t cc__dense_kind(const cc__instruction *step)
+{
+    const bool a_is_plain = cc__dense_is_plain(step->a.value);
+    if (step->kind == CC_STEP_MINIMUM && a_is_plain)
+        return CC__DENSE_PLAIN_MINIMUM;
+    if (step->kind == CC_STEP_MAXIMUM && a_is_plain)
+        return CC__DENSE_PLAIN_MAXIMUM;
+    if (step->kind == CC_STEP_CLAMP && a_is_plain && cc__dense_is_plain(step->b.value))
+        return CC__DENSE_PLAIN_CLAMP;
+    return step->kind;
+}
+
+/* Of a step whose terms are translated. */
+static inline cc__dense_step cc__dense_step_of(const cc__instruction *step)
+{
+    const bool is_uniform = (step->a.kind == CC__TERM_NONE || step->a.kind == CC__TERM_VALUE) &&
+                            (step->b.kind == CC__TERM_NONE || step->b.kind == CC__TERM_VALUE) &&
+                            step->kind != CC_STEP_LOAD;
+    const bool is_load = step->kind == CC_STEP_LOAD && step->a.kind == CC__TERM_SOURCE;
+    cc__dense_step made = {.a = step->a.value,
+                           .b = step->b.value,
+                           .kind = is_uniform ? cc__dense_kind(step) : step->kind,
+                           .way = (int8_t)(is_load      ? CC__DENSE_LOAD
+                                           : is_uniform ? CC__DENSE_UNIFORM
+                                                        : CC__DENSE_MIXED),
+                           .slot = (int8_t)step->slot,
+                           .kind_of_a = (uint8_t)step->a.kind,
+                           .kind_of_b = (uint8_t)step->b.kind,
+                           .number_of_a = step->a.number,
+                           .number_of_b = step->b.number};
+    return made;
 }
 
 static inline bool cc__dense_take_sources(const cc__evaluate *work, const cc__lattice *lattice, cc__dense_plan *plan,
@@ -120,16 +198,17 @@ static inline bool cc__dense_plan_make(const cc__evaluate *work, const cc__latti
     plan->to = work->destination.data;
     plan->to_type = work->destination_type;
     plan->step_count = work->step_count;
-    memcpy(plan->steps, work->steps, sizeof plan->steps);
     if (!cc__dense_take_sources(work, lattice, plan, place_of))
         return false;
     for (int32_t i = 0; i < work->step_count; i++) {
-        cc__instruction *step = &plan->steps[i];
-        if (!cc__dense_translate(&step->a, cc__dense_uses_a(step->kind), place_of) ||
-            !cc__dense_translate(&step->b, cc__dense_uses_b(step->kind), place_of))
+        cc__instruction step = work->steps[i];
+        if (step.kind == CC_STEP_ARGUMENT || step.slot >= CC__DENSE_SLOTS - plan->single_count ||
+            !cc__dense_translate(&step.a, cc__dense_uses_a(step.kind), place_of) ||
+            !cc__dense_translate(&step.b, cc__dense_uses_b(step.kind), place_of))
             return false;
+        plan->steps[i] = cc__dense_step_of(&step);
     }
-    const int64_t pack = plan->is_wide ? CC__DENSE_WIDE_PACK : CC__DENSE_NARROW_PACK;
+    const int64_t pack = CC__DENSE_PACK;
     while (plan->head < pack && !cc__dense_is_aligned(plan->to, plan->to_type, pack, plan->head))
         plan->head++;
     for (int32_t n = 0; n < plan->source_count; n++)

@@ -154,6 +154,95 @@ static __device__ inline void gather_pack(const cc__frames_launch *plan, const p
     store_pack(volume_type, at->volume, plan->step[0], at->is_whole[0], at->count, sum);
 }
 
+/* The most common, with several packs of a thread on their way at once: float32 on both sides, all of it one row. */
+#define PACKS CC__FRAMES_PACKS
+
+static __device__ inline bool has_pack(const cc__frames_launch *plan, int64_t n)
+{
+    return n < plan->tiles.pieces;
+}
+
+static __device__ inline void load_packs(const cc__frames_launch *plan, const unsigned char *data, int64_t first,
+                                         pack_of_32 out[PACKS])
+{
+    CC__UNROLL
+    for (int32_t i = 0; i < PACKS; i++) {
+        int64_t n = first + i * CC__BLOCK_THREADS;
+        if (has_pack(plan, n))
+            out[i] = ((const pack_of_32 *)data)[n];
+    }
+}
+
+static __device__ inline void store_packs(const cc__frames_launch *plan, unsigned char *data, int64_t first,
+                                          double values[PACKS][PACK])
+{
+    CC__UNROLL
+    for (int32_t i = 0; i < PACKS; i++) {
+        int64_t n = first + i * CC__BLOCK_THREADS;
+        pack_of_32 made;
+        CC__UNROLL
+        for (int32_t j = 0; j < PACK; j++)
+            made.value[j] = cc__store_FLOAT32(values[i][j]);
+        if (has_pack(plan, n))
+            ((pack_of_32 *)data)[n] = made;
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+    frames_mix_row(const __grid_constant__ cc__frames_launch plan)
+{
+    const int64_t first = (int64_t)blockIdx.x * PACKS * CC__BLOCK_THREADS + (int64_t)threadIdx.x;
+    pack_of_32 x[PACKS] = {};
+    pack_of_32 y[PACKS] = {};
+    double made[PACKS][PACK];
+    load_packs(&plan, plan.work.frames.data, first, x);
+    load_packs(&plan, plan.work.frames.data + plan.work.frame_stride, first, y);
+    CC__UNROLL
+    for (int32_t i = 0; i < PACKS; i++) {
+        CC__UNROLL
+        for (int32_t j = 0; j < PACK; j++) {
+            made[i][j] = cc__load_FLOAT32(x[i].value[j]) * plan.work.weights[0];
+            made[i][j] = made[i][j] + plan.work.weights[1] * cc__load_FLOAT32(y[i].value[j]);
+        }
+    }
+    store_packs(&plan, plan.work.volume.data, first, made);
+}
+
+/* The next frame is on its way while one is added. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+    frames_average_row(const __grid_constant__ cc__frames_launch plan)
+{
+    const int64_t first = (int64_t)blockIdx.x * PACKS * CC__BLOCK_THREADS + (int64_t)threadIdx.x;
+    const unsigned char *data = plan.work.frames.data;
+    pack_of_32 next[PACKS] = {};
+    double sum[PACKS][PACK];
+    load_packs(&plan, data, first, next);
+    for (int64_t frame = 0; frame < plan.work.frame_count; frame++) {
+        pack_of_32 now[PACKS];
+        CC__UNROLL
+        for (int32_t i = 0; i < PACKS; i++)
+            now[i] = next[i];
+        data += plan.work.frame_stride;
+        if (frame + 1 < plan.work.frame_count)
+            load_packs(&plan, data, first, next);
+        CC__UNROLL
+        for (int32_t i = 0; i < PACKS; i++) {
+            CC__UNROLL
+            for (int32_t j = 0; j < PACK; j++) {
+                double value = cc__load_FLOAT32(now[i].value[j]);
+                sum[i][j] = frame == 0 ? value : sum[i][j] + value;
+            }
+        }
+    }
+    CC__UNROLL
+    for (int32_t i = 0; i < PACKS; i++) {
+        CC__UNROLL
+        for (int32_t j = 0; j < PACK; j++)
+            sum[i][j] /= (double)plan.work.frame_count;
+    }
+    store_packs(&plan, plan.work.volume.data, first, sum);
+}
+
 #define DEFINE_KERNELS(NAME, VOLUME_TYPE, FRAMES_TYPE)                                                                 \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         frames_splat_##NAME(const __grid_constant__ cc__frames_launch plan)                                            \
@@ -186,6 +275,17 @@ static const void *frames_kernel(const cc__frames *work)
     return is_float32 ? (const void *)frames_gather_float32 : (const void *)frames_gather_any;
 }
 
+/* NULL for all others. */
+static const void *frames_row_kernel(const cc__frames_launch *plan)
+{
+    const cc__frames *work = &plan->work;
+    if (!cc__frames_is_row(plan) || work->volume_type != CC_PIXEL_FLOAT32 || work->frames_type != CC_PIXEL_FLOAT32)
+        return NULL;
+    if (work->way == CC__FRAMES_AVERAGE)
+        return (const void *)frames_average_row;
+    return work->way != CC__FRAMES_SPLAT && work->frame_count == 2 ? (const void *)frames_mix_row : NULL;
+}
+
 static cc_status launch_rows(cc__frames_launch *plan, cc__rows rows, const cc__launcher *launcher)
 {
     if (!cc__tiles_plan(&rows, (rows.length - 1) / PACK + 1, CC__FRAMES_TILE_LOG2, &plan->tiles)) {
@@ -199,6 +299,9 @@ static cc_status launch_rows(cc__frames_launch *plan, cc__rows rows, const cc__l
         return status == CC_OK ? launch_rows(&second, rest, launcher) : status;
     }
     void *arguments[] = {plan};
+    const void *row_kernel = frames_row_kernel(plan);
+    if (row_kernel != NULL)
+        return launcher->launch(launcher, row_kernel, cc__frames_row_blocks(plan), CC__BLOCK_THREADS, arguments);
     return launcher->launch(launcher, frames_kernel(&plan->work),
                             cc__tiles_blocks(&plan->tiles, launcher->multiprocessor_count), CC__BLOCK_THREADS,
                             arguments);

@@ -12,6 +12,9 @@
 #define CC__FRAMES_PACK 4
 #define CC__FRAMES_TILE_LOG2 8
 
+/* Packs of a thread where all is one row. */
+#define CC__FRAMES_PACKS 2
+
 typedef struct cc__frames_launch {
     cc__frames work; /* data is where the first row of this launch begins */
     int64_t length;  /* components of a row */
@@ -47,6 +50,19 @@ static inline void cc__frames_launch_make(const cc__frames *work, cc__frames_lau
     plan->packed[1] =
         cc__frames_is_packed(out_rows, 1, work->frames.data, work->frame_count > 1 ? work->frame_stride : 0,
                              (int64_t)cc_pixel_type_size_bytes(work->frames_type));
+}
+
+/* All of it is whole packs, one after the other, in every frame. */
+static inline bool cc__frames_is_row(const cc__frames_launch *plan)
+{
+    return plan->tiles.rows == 1 && plan->packed[0] != 0 && plan->packed[1] != 0 &&
+           plan->length % CC__FRAMES_PACK == 0 && plan->tiles.pieces < (int64_t)INT32_MAX * CC__BLOCK_THREADS;
+}
+
+static inline uint32_t cc__frames_row_blocks(const cc__frames_launch *plan)
+{
+    const int64_t of_block = CC__FRAMES_PACKS * CC__BLOCK_THREADS;
+    return (uint32_t)((plan->tiles.pieces - 1) / of_block + 1);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/derivative.h"
 #include "base/evaluate.h"
+#include "base/rearrange.h"
 #include "base/reduce.h"
 #include "base/resample.h"
 #include "base/work.h"
@@ -41,6 +42,11 @@ cc_status cc__launch_derivative(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
+
+/* Rows that go on as they are, or need one turn at most; does nothing and says so for others. */
+cc_status cc__launch_strips(const cc__rearrange *work, const cc__launcher *launcher, bool *out_done);
+/* The same for a box on the device that is large enough to be worth a launch of its own. */
+cc_status cc__launch_copy_box(const cc__copy *copy, const cc__launcher *launcher, bool *out_done);
 
 /* What cc__launch_resample() begins with for a cubic B-spline. */
 cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher);

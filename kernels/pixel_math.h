@@ -70,6 +70,28 @@ CC__SHARED double cc__scale_and_shift(double value, double scale, double shift)
 #endif
 }
 
+/*
+ * Whole numbers of up to 32 bits: as the last bits of 2^52, or of 2^52 + 2^31, which is then taken away again. GPUs add
+ * several times faster than they convert.
+ */
+CC__SHARED double cc__float64_of_uint32(uint32_t value)
+{
+    return cc__float64_of_bits(UINT64_C(0x4330000000000000) | value) - 0x1p52;
+}
+
+CC__SHARED double cc__float64_of_int32(int32_t value)
+{
+    return cc__float64_of_bits(UINT64_C(0x4330000000000000) | ((uint32_t)value ^ UINT32_C(0x80000000))) - 0x1.000008p52;
+}
+
+#ifdef __CUDA_ARCH__
+#define CC__FLOAT64_OF_UINT32(value) cc__float64_of_uint32(value)
+#define CC__FLOAT64_OF_INT32(value) cc__float64_of_int32(value)
+#else
+#define CC__FLOAT64_OF_UINT32(value) (double)(value)
+#define CC__FLOAT64_OF_INT32(value) (double)(value)
+#endif
+
 CC__SHARED double cc__load_BOOL(uint8_t value)
 {
     return value != 0 ? 1.0 : 0.0;
@@ -77,32 +99,32 @@ CC__SHARED double cc__load_BOOL(uint8_t value)
 
 CC__SHARED double cc__load_UINT8(uint8_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_UINT32(value);
 }
 
 CC__SHARED double cc__load_INT8(int8_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_INT32(value);
 }
 
 CC__SHARED double cc__load_UINT16(uint16_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_UINT32(value);
 }
 
 CC__SHARED double cc__load_INT16(int16_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_INT32(value);
 }
 
 CC__SHARED double cc__load_UINT32(uint32_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_UINT32(value);
 }
 
 CC__SHARED double cc__load_INT32(int32_t value)
 {
-    return (double)value;
+    return CC__FLOAT64_OF_INT32(value);
 }
 
 CC__SHARED double cc__load_UINT64(uint64_t value)
@@ -116,7 +138,7 @@ CC__SHARED double cc__load_INT64(int64_t value)
 }
 
 /* The exponent moves from 5 bits to the 8 of float32, which holds every float16 exactly. */
-CC__SHARED double cc__load_FLOAT16(uint16_t bits)
+CC__SHARED float cc__float32_from_FLOAT16(uint16_t bits)
 {
     const uint32_t exponent_one = UINT32_C(1) << 23;
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
@@ -130,7 +152,12 @@ CC__SHARED double cc__load_FLOAT16(uint16_t bits)
         float shifted = cc__float32_of_bits(magnitude + (127 - 14) * exponent_one);
         magnitude = cc__bits_of_float32(shifted - 0x1p-14f);
     }
-    return (double)cc__float32_of_bits(sign | magnitude);
+    return cc__float32_of_bits(sign | magnitude);
+}
+
+CC__SHARED double cc__load_FLOAT16(uint16_t bits)
+{
+    return (double)cc__float32_from_FLOAT16(bits);
 }
 
 /* The upper half of a float32. */
@@ -281,14 +308,118 @@ CC__SHARED uint16_t cc__store_BFLOAT16(double value)
     return (uint16_t)(sign | magnitude);
 }
 
+CC__SHARED uint32_t cc__float32_into_FLOAT32(float value)
+{
+    return value == value ? cc__bits_of_float32(value) : UINT32_C(0x7fc00000);
+}
+
 CC__SHARED uint32_t cc__store_FLOAT32(double value)
 {
-    return value == value ? cc__bits_of_float32((float)value) : UINT32_C(0x7fc00000);
+    return cc__float32_into_FLOAT32((float)value);
 }
 
 CC__SHARED uint64_t cc__store_FLOAT64(double value)
 {
     return value == value ? cc__bits_of_float64(value) : UINT64_C(0x7ff8000000000000);
+}
+
+/*
+ * The same without float64, for casts between types whose values float32 holds: cc__float32_from_X() is
+ * cc__load_X(), and cc__float32_into_X() of a float32 is cc__store_X() of it.
+ */
+CC__SHARED float cc__float32_from_UINT16(uint16_t value)
+{
+    return cc__float32_of_bits(UINT32_C(0x4b000000) | value) - 0x1p23F;
+}
+
+CC__SHARED float cc__float32_from_INT16(int16_t value)
+{
+    return cc__float32_of_bits(UINT32_C(0x4b000000) | (uint16_t)((uint16_t)value ^ 0x8000)) - 0x1.01p23F;
+}
+
+CC__SHARED float cc__float32_from_UINT8(uint8_t value)
+{
+    return cc__float32_from_UINT16(value);
+}
+
+CC__SHARED float cc__float32_from_INT8(int8_t value)
+{
+    return cc__float32_from_INT16(value);
+}
+
+CC__SHARED float cc__float32_from_BOOL(uint8_t value)
+{
+    return value != 0 ? 1.0F : 0.0F;
+}
+
+CC__SHARED float cc__float32_from_BFLOAT16(uint16_t bits)
+{
+    return cc__float32_of_bits((uint32_t)bits << 16);
+}
+
+CC__SHARED float cc__float32_from_FLOAT32(uint32_t bits)
+{
+    return cc__float32_of_bits(bits);
+}
+
+CC__SHARED uint32_t cc__float32_round_into(float value, float least, float greatest)
+{
+    value = value > least ? value : least;
+    value = value < greatest ? value : greatest;
+    return cc__bits_of_float32(value + 0x1.8p23F);
+}
+
+CC__SHARED float cc__float32_zero_for_nan(float value)
+{
+    return value == value ? value : 0.0F;
+}
+
+CC__SHARED uint8_t cc__float32_into_BOOL(float value)
+{
+    return value != 0.0F;
+}
+
+CC__SHARED uint8_t cc__float32_into_UINT8(float value)
+{
+    return (uint8_t)cc__float32_round_into(value, 0.0F, UINT8_MAX);
+}
+
+CC__SHARED int8_t cc__float32_into_INT8(float value)
+{
+    return (int8_t)cc__float32_round_into(cc__float32_zero_for_nan(value), INT8_MIN, INT8_MAX);
+}
+
+CC__SHARED uint16_t cc__float32_into_UINT16(float value)
+{
+    return (uint16_t)cc__float32_round_into(value, 0.0F, UINT16_MAX);
+}
+
+CC__SHARED int16_t cc__float32_into_INT16(float value)
+{
+    return (int16_t)cc__float32_round_into(cc__float32_zero_for_nan(value), INT16_MIN, INT16_MAX);
+}
+
+CC__SHARED uint16_t cc__float32_into_FLOAT16(float value)
+{
+    const uint32_t exponent_one = UINT32_C(1) << 23;
+    uint32_t sign = cc__bits_of_float32(value) >> 16 & 0x8000;
+    uint32_t magnitude = cc__bits_of_float32(value) & INT32_MAX;
+    if (value != value)
+        return 0x7e00;
+    if (magnitude >= (127 - 14) * exponent_one) {
+        magnitude -= (127 - 15) * exponent_one;
+        magnitude = (magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+        magnitude = magnitude < 0x7c00 ? magnitude : 0x7c00;
+    } else {
+        magnitude = cc__bits_of_float32(cc__float32_of_bits(magnitude) + 0.5F);
+    }
+    return (uint16_t)(sign | (magnitude & 0x7fff));
+}
+
+CC__SHARED uint16_t cc__float32_into_BFLOAT16(float value)
+{
+    uint32_t bits = cc__bits_of_float32(value);
+    return value == value ? (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16) : 0x7fc0;
 }
 
 /* What float64 cannot do: 64-bit integers of the other sign, exact and clamped. */

@@ -444,7 +444,7 @@ static __device__ inline void move_squares(const cc__rearrange_plan *plan, int32
         rearrange_squares_##BYTES(const __grid_constant__ cc__rearrange_plan plan)                                     \
     {                                                                                                                  \
         __shared__ cc__copy_unit square[CC__REARRANGE_SQUARE_BYTES / 16];                                              \
-        if (BYTES > 2 || plan.side == CC__REARRANGE_SIDE)                                                              \
+        if (BYTES > 4 || plan.side == CC__REARRANGE_SIDE)                                                              \
             move_squares(&plan, BYTES, CC__REARRANGE_SIDE, (unsigned char *)square);                                   \
         else                                                                                                           \
             move_squares(&plan, BYTES, CC__REARRANGE_SMALL_SIDE, (unsigned char *)square);                             \
@@ -506,12 +506,14 @@ cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher)
     cc__rows rows;
     if (cc__rearrange_choose(rearrange) == CC__REARRANGE_SQUARES) {
         cc__rearrange_plan_squares(rearrange, &plan);
-        const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
         void *arguments[] = {&plan};
-        return launcher->launch(launcher, squares_kernel(rearrange->unit_bytes),
-                                (uint32_t)(plan.square_count < most ? plan.square_count : most), CC__BLOCK_THREADS,
-                                arguments);
+        return launcher->launch(launcher, squares_kernel(rearrange->unit_bytes), (uint32_t)plan.square_count,
+                                CC__BLOCK_THREADS, arguments);
     }
+    bool is_done = false;
+    const cc_status status = cc__launch_strips(rearrange, launcher, &is_done);
+    if (status != CC_OK || is_done)
+        return status;
     cc__rearrange_plan_rows(rearrange, &plan, &rows);
     return launch_rows(&plan, rows, launcher);
 }

@@ -19,7 +19,7 @@
 
 /* Across rows: squares of pixels go through shared memory, so that both sides see whole lines. */
 #define CC__REARRANGE_SIDE 32
-#define CC__REARRANGE_SMALL_SIDE 64 /* of pixels of 1 and 2 bytes */
+#define CC__REARRANGE_SMALL_SIDE 64 /* of pixels of up to 4 bytes */
 #define CC__REARRANGE_MOST_PASSES (CC__REARRANGE_SMALL_SIDE * CC__REARRANGE_SMALL_SIDE / CC__BLOCK_THREADS)
 #define CC__REARRANGE_SQUARE_BYTES (CC__REARRANGE_SIDE * (CC__REARRANGE_SIDE * 16 + 16))
 
@@ -145,7 +145,7 @@ static inline void cc__rearrange_plan_squares(const cc__rearrange *work, cc__rea
         across->to_stride = -across->to_stride;
         across->from_stride = -across->from_stride;
     }
-    plan->side = bytes <= 2 ? CC__REARRANGE_SMALL_SIDE : CC__REARRANGE_SIDE;
+    plan->side = bytes <= 4 ? CC__REARRANGE_SMALL_SIDE : CC__REARRANGE_SIDE;
     /* An odd number of banks, so that columns are in different ones. */
     plan->pitch_bytes = plan->side * bytes + (work->unit_bytes > 4 ? work->unit_bytes : 4);
     plan->of_pixel = cc__divisor_of(work->units);

@@ -9,7 +9,9 @@
 #define ROUNDS CC__REDUCE_ROUNDS
 /* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
 #define NARROW_ROUNDS 4
+#define SINGLE_ROUNDS (2 * NARROW_ROUNDS) /* of one source, into registers that a second one would need */
 #define WIDE_ROUNDS 2
+#define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
 #define BLOCKS_PER_MULTIPROCESSOR 128
 /* Each adds its bins to those of all in the end, so there are no more than fit at once. */
@@ -127,7 +129,7 @@ DEFINE_READ(16, 8, uint32_t)
 DEFINE_READ(32, 16, uint32_t)
 DEFINE_READ(64, 16, uint64_t)
 
-static __device__ inline int32_t type_bytes(cc_pixel_type type)
+CC__SHARED int32_t type_bytes(cc_pixel_type type)
 {
     switch ((int32_t)type) {
 #define BYTES(NAME, HOLDER, BITS)                                                                                      \
@@ -299,24 +301,14 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
 
 /* One component of each lane for all rounds of a whole piece; what comes next is loaded while the last is taken. */
 #define TAKE_ROUNDS(COUNT, SIZE, BITS)                                                                                 \
-    uint##BITS##_t next_x[COUNT][PACK];                                                                                \
-    uint##BITS##_t next_y[COUNT][PACK];                                                                                \
-    read_##SIZE(plan, 0, first, next_x);                                                                               \
-    if (kind == CC__REDUCE_DOT)                                                                                        \
-        read_##SIZE(plan, 1, first, next_y);                                                                           \
     for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
         uint##BITS##_t now_x[COUNT][PACK];                                                                             \
         uint##BITS##_t now_y[COUNT][PACK];                                                                             \
         double x[COUNT][PACK];                                                                                         \
         double y[COUNT][PACK];                                                                                         \
-        memcpy(now_x, next_x, sizeof now_x);                                                                           \
+        read_##SIZE(plan, 0, first + round * CC__REDUCE_LANES, now_x);                                                 \
         if (kind == CC__REDUCE_DOT)                                                                                    \
-            memcpy(now_y, next_y, sizeof now_y);                                                                       \
-        if (round + COUNT < ROUNDS) {                                                                                  \
-            read_##SIZE(plan, 0, first + (round + COUNT) * CC__REDUCE_LANES, next_x);                                  \
-            if (kind == CC__REDUCE_DOT)                                                                                \
-                read_##SIZE(plan, 1, first + (round + COUNT) * CC__REDUCE_LANES, next_y);                              \
-        }                                                                                                              \
+            read_##SIZE(plan, 1, first + round * CC__REDUCE_LANES, now_y);                                             \
         convert_##SIZE(plan->sources[0].type, now_x, x);                                                               \
         if (kind == CC__REDUCE_DOT)                                                                                    \
             convert_##SIZE(plan->sources[1].type, now_y, y);                                                           \
@@ -327,6 +319,31 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
                 take(kind, &lanes[i], round + r == 0, x[r][i], kind == CC__REDUCE_DOT ? y[r][i] : 0.0);                \
         }                                                                                                              \
     }
+
+/* The same for one source of narrow components, each converted when it is taken. */
+static __device__ inline void take_narrow(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t first,
+                                          cc__reduce_lane lanes[PACK])
+{
+    for (int32_t round = 0; round < ROUNDS; round += SINGLE_ROUNDS) {
+        uint32_t bits[SINGLE_ROUNDS][PACK];
+        read_narrow(plan, 0, first + round * CC__REDUCE_LANES, bits);
+        read_narrow(plan, 0, first + (round + NARROW_ROUNDS) * CC__REDUCE_LANES, bits + NARROW_ROUNDS);
+        switch ((int32_t)plan->sources[0].type) {
+#define TAKE(NAME, HOLDER, BITS)                                                                                       \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t r = 0; r < SINGLE_ROUNDS; r++) {                                                                  \
+            CC__UNROLL                                                                                                 \
+            for (int32_t i = 0; i < PACK; i++)                                                                         \
+                take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
+        }                                                                                                              \
+        break;
+            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
+            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
+#undef TAKE
+        }
+    }
+}
 
 /* One component of any type, anywhere. */
 static CC__NOT_INLINE __device__ double load_one(const cc__reduce_plan *plan, int32_t n, int64_t number)
@@ -359,10 +376,11 @@ static __device__ inline void take_one_by_one(const cc__reduce_plan *plan, cc__r
     }
 }
 
-static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, cc__partial *shared)
+/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
+static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
+                                            cc__partial *shared)
 {
     int64_t count = plan->sequence.count;
-    bool is_narrow = type_bytes(plan->sources[0].type) <= 4;
     bool is_packed = plan->is_packed[0] != 0;
     if (kind == CC__REDUCE_DOT)
         is_packed = is_packed && plan->is_packed[1] != 0 && (type_bytes(plan->sources[1].type) <= 4) == is_narrow;
@@ -378,6 +396,8 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
         }
         if (!is_packed || (piece + 1) * CC__REDUCE_PIECE > count) {
             take_one_by_one(plan, kind, first, lanes);
+        } else if (is_narrow && kind != CC__REDUCE_DOT) {
+            take_narrow(plan, kind, first, lanes);
         } else if (is_narrow) {
             TAKE_ROUNDS(NARROW_ROUNDS, narrow, 32)
         } else {
@@ -396,21 +416,27 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 }
 
-#define DEFINE_KERNEL(KIND, BLOCKS)                                                                                    \
+#define DEFINE_KERNEL(KIND, WIDTH, IS_NARROW, BLOCKS)                                                                  \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
-        reduce_##KIND(const __grid_constant__ cc__reduce_plan plan)                                                    \
+        reduce_##WIDTH##_##KIND(const __grid_constant__ cc__reduce_plan plan)                                          \
     {                                                                                                                  \
         __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
-        reduce_pieces(&plan, CC__REDUCE_##KIND, shared);                                                               \
+        reduce_pieces(&plan, CC__REDUCE_##KIND, IS_NARROW, shared);                                                    \
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-DEFINE_KERNEL(SUM, 3)
-DEFINE_KERNEL(MINIMUM, 3)
-DEFINE_KERNEL(MAXIMUM, 3)
-DEFINE_KERNEL(SQUARES, 3)
-DEFINE_KERNEL(DOT, 2)
-DEFINE_KERNEL(MOMENTS, 2)
+DEFINE_KERNEL(SUM, narrow, true, 3)
+DEFINE_KERNEL(MINIMUM, narrow, true, 3)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 3)
+DEFINE_KERNEL(SQUARES, narrow, true, 3)
+DEFINE_KERNEL(DOT, narrow, true, 2)
+DEFINE_KERNEL(MOMENTS, narrow, true, 3)
+DEFINE_KERNEL(SUM, wide, false, 4)
+DEFINE_KERNEL(MINIMUM, wide, false, 4)
+DEFINE_KERNEL(MAXIMUM, wide, false, 4)
+DEFINE_KERNEL(SQUARES, wide, false, 4)
+DEFINE_KERNEL(DOT, wide, false, 2)
+DEFINE_KERNEL(MOMENTS, wide, false, 3)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
@@ -424,12 +450,24 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].squares = 0.0;
             lanes[i].count = 0.0;
         }
-        for (int32_t round = 0; round < ROUNDS; round++) {
+        /* One block may have all of them: what it waits for is loaded for several rounds at once. */
+        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+            cc__partial next[JOIN_ROUNDS][PACK];
             CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++) {
-                int64_t n = first + round * CC__REDUCE_LANES + i;
-                if (n < plan.count)
-                    lanes[i] = cc__reduce_join(plan.kind, lanes[i], plan.partials[n]);
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
+                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                }
+            }
+            CC__UNROLL
+            for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
+                CC__UNROLL
+                for (int32_t i = 0; i < PACK; i++) {
+                    if (first + (round + r) * CC__REDUCE_LANES + i < plan.count)
+                        lanes[i] = cc__reduce_join(plan.kind, lanes[i], next[r][i]);
+                }
             }
         }
         join_threads(plan.kind, shared, join_pack(plan.kind, lanes));
@@ -583,21 +621,21 @@ static uint32_t blocks_for(int64_t pieces, int32_t per_multiprocessor, const cc_
     return (uint32_t)(pieces < most ? pieces : most);
 }
 
-static const void *reduce_kernel(cc__reduce_kind kind)
+static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
 {
     switch (kind) {
     case CC__REDUCE_SUM:
-        return (const void *)reduce_SUM;
+        return is_narrow ? (const void *)reduce_narrow_SUM : (const void *)reduce_wide_SUM;
     case CC__REDUCE_MINIMUM:
-        return (const void *)reduce_MINIMUM;
+        return is_narrow ? (const void *)reduce_narrow_MINIMUM : (const void *)reduce_wide_MINIMUM;
     case CC__REDUCE_MAXIMUM:
-        return (const void *)reduce_MAXIMUM;
+        return is_narrow ? (const void *)reduce_narrow_MAXIMUM : (const void *)reduce_wide_MAXIMUM;
     case CC__REDUCE_SQUARES:
-        return (const void *)reduce_SQUARES;
+        return is_narrow ? (const void *)reduce_narrow_SQUARES : (const void *)reduce_wide_SQUARES;
     case CC__REDUCE_DOT:
-        return (const void *)reduce_DOT;
+        return is_narrow ? (const void *)reduce_narrow_DOT : (const void *)reduce_wide_DOT;
     case CC__REDUCE_MOMENTS:
-        return (const void *)reduce_MOMENTS;
+        return is_narrow ? (const void *)reduce_narrow_MOMENTS : (const void *)reduce_wide_MOMENTS;
     }
     return NULL;
 }
@@ -609,7 +647,7 @@ cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
     cc_status status =
-        launcher->launch(launcher, reduce_kernel(work->kind),
+        launcher->launch(launcher, reduce_kernel(work->kind, type_bytes(work->sources[0].type) <= 4),
                          blocks_for(plan.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
     cc__join_plan join;
     memset(&join, 0, sizeof join);

@@ -121,7 +121,12 @@ CC__SHARED int32_t cc__histogram_short_bin(double value, double lower, double up
 {
     if (!(value >= lower && value <= upper))
         return -1;
+#ifdef __CUDA_ARCH__
+    /* Rounded down to a whole number, which is the lower half of the bits: an addition is cheaper than a conversion. */
+    int32_t bin = __double2loint(__dadd_rd((value - lower) * scale, 0x1p52));
+#else
     int32_t bin = (int32_t)((value - lower) * scale);
+#endif
     return bin < bins ? bin : bins - 1;
 }
 

@@ -8,6 +8,8 @@ typedef struct resample_plan {
     cc__columns columns; /* of the destination's components */
     int32_t stride[3];   /* the source's, where they are short */
     bool has_short_strides;
+    bool has_short_planes;
+    bool is_straight; /* displacements along an axis of the source are those of one component */
     uint64_t outside; /* the bits of a component of the destination */
 } resample_plan;
 
@@ -182,13 +184,13 @@ static __device__ inline uint32_t round_into(float value, float least, float gre
     (*(int16_t *)(TO) = (int16_t)round_into((VALUE) == (VALUE) ? (VALUE) : 0, INT16_MIN, INT16_MAX))
 #define WRITE_UINT16(TO, VALUE) (*(uint16_t *)(TO) = (uint16_t)round_into(VALUE, 0, UINT16_MAX))
 #define WRITE_FLOAT32(TO, VALUE) (*(uint32_t *)(TO) = cc__store_float32(VALUE))
-#define KEEP_1(TO) (*(TO) = (uint8_t)plan.outside)
-#define KEEP_2(TO) (*(uint16_t *)(TO) = (uint16_t)plan.outside)
-#define KEEP_4(TO) (*(uint32_t *)(TO) = (uint32_t)plan.outside)
+#define KEEP_1(TO, PLAN) (*(TO) = (uint8_t)(PLAN)->outside)
+#define KEEP_2(TO, PLAN) (*(uint16_t *)(TO) = (uint16_t)(PLAN)->outside)
+#define KEEP_4(TO, PLAN) (*(uint32_t *)(TO) = (uint32_t)(PLAN)->outside)
 
 /*
- * The axes of both images are parallel: the places along the first two axes are those of the whole column, and of two
- * neighbours in it one needs a plane of the other's. A thread has several columns, so that the third axis is for all.
+ * Places along the first two axes are those of the whole column, and of two neighbours in it one needs a plane of the
+ * other's. A thread has several columns, so that the third axis is for all.
  */
 #define ROWS CC__COLUMN_ROWS
 
@@ -202,10 +204,10 @@ typedef struct planes {
 
 /* Where the thread's columns are in a plane of the source: bytes to the pixel before, and on to the next ones. */
 typedef struct footing {
-    int64_t x;
-    float fx;
     int64_t at[ROWS];
+    int64_t x[ROWS];
     int64_t y[ROWS];
+    float fx[ROWS];
     float fy[ROWS];
     uint32_t inside; /* a bit for each row */
 } footing;
@@ -214,22 +216,62 @@ static __device__ inline void find_footing(const cc__resample *work, const walk 
 {
     walk row = *w;
     double position[3];
-    find_position(work, w, position);
-    const cc__near_float32 nx = cc__near_float32_of(position[0], work->source_size[0]);
-    out->x = nx.fraction != 0 ? work->source.stride[0] : 0;
-    out->fx = nx.fraction;
     out->inside = 0;
     CC__UNROLL
     for (int32_t n = 0; n < ROWS; n++) {
         row.j = w->j + n;
         find_position(work, &row, position);
+        const cc__near_float32 nx = cc__near_float32_of(position[0], work->source_size[0]);
         const cc__near_float32 ny = cc__near_float32_of(position[1], work->source_size[1]);
         out->at[n] = nx.first * work->source.stride[0] + ny.first * work->source.stride[1];
+        out->x[n] = nx.fraction != 0 ? work->source.stride[0] : 0;
         out->y[n] = ny.fraction != 0 ? work->source.stride[1] : 0;
+        out->fx[n] = nx.fraction;
         out->fy[n] = ny.fraction;
         if (nx.is_inside && ny.is_inside)
             out->inside |= 1u << n;
     }
+}
+
+/* The same where all columns are between pixels, whose planes are short. */
+typedef struct stand {
+    uint32_t at[ROWS];
+    float fx[ROWS];
+    float fy[ROWS];
+} stand;
+
+static __device__ inline uint32_t pixel_of(double position, float *out_fraction)
+{
+    const uint64_t fixed = (uint64_t)cc__fixed_of(position);
+    *out_fraction = (float)(int32_t)(fixed & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;
+    return (uint32_t)(fixed >> CC__FIXED_BITS);
+}
+
+static __device__ inline bool is_between(double position, int64_t size)
+{
+    return (uint64_t)cc__fixed_of(position) < (uint64_t)(size - 1) << CC__FIXED_BITS;
+}
+
+/* False where the thread's pixels do not all have all their neighbours. Positions only go up or down along a column. */
+static __device__ inline bool find_stand(const resample_plan *plan, const walk *w, stand *out)
+{
+    const cc__resample *work = &plan->work;
+    const double *z = work->map.row[2];
+    const double start = cc__map_start(z, w->i, w->j);
+    bool inside = plan->has_short_planes && w->rows >= ROWS &&
+                  is_between(cc__map_position(z, start, w->k), work->source_size[2]) &&
+                  is_between(cc__map_position(z, start, w->k + (double)(w->left - 1)), work->source_size[2]);
+    CC__UNROLL
+    for (int32_t n = 0; n < ROWS; n++) {
+        const double *row = work->map.row[0];
+        const double x = cc__map_position(row, cc__map_start(row, w->i, w->j + n), w->k);
+        row = work->map.row[1];
+        const double y = cc__map_position(row, cc__map_start(row, w->i, w->j + n), w->k);
+        inside = inside && is_between(x, work->source_size[0]) && is_between(y, work->source_size[1]);
+        out->at[n] = pixel_of(x, &out->fx[n]) * (uint32_t)plan->stride[0];
+        out->at[n] += pixel_of(y, &out->fy[n]) * (uint32_t)plan->stride[1];
+    }
+    return inside;
 }
 
 /*
@@ -252,12 +294,12 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
     return inside;
 }
 
-#define DEFINE_LINEAR(NAME, SAMPLE, WRITE, SOURCE_BYTES, DESTINATION_BYTES)                                            \
+#define DEFINE_LINEAR(NAME, SAMPLE, LOAD, WRITE, SOURCE_BYTES, DESTINATION_BYTES)                                      \
     static __device__ inline void load_plane_##NAME(const unsigned char *plane, const footing *f, float out[ROWS])     \
     {                                                                                                                  \
         CC__UNROLL                                                                                                     \
         for (int32_t n = 0; n < ROWS; n++)                                                                             \
-            out[n] = cc__sample_plane_##SAMPLE(0, plane + f->at[n], f->x, f->y[n], f->fx, f->fy[n]);                   \
+            out[n] = cc__sample_plane_##SAMPLE(0, plane + f->at[n], f->x[n], f->y[n], f->fx[n], f->fy[n]);             \
     }                                                                                                                  \
                                                                                                                        \
     static __device__ inline void load_planes_##NAME(const unsigned char *from, int64_t slice, const footing *f,       \
@@ -277,46 +319,116 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
-        parallel_##NAME(const __grid_constant__ resample_plan plan)                                                    \
+    static __device__ CC__NOT_INLINE void upright_edges_##NAME(const resample_plan *plan, const walk *column)          \
     {                                                                                                                  \
-        const cc__resample *work = &plan.work;                                                                         \
+        const cc__resample *work = &plan->work;                                                                        \
         const double *map = work->map.row[2];                                                                          \
-        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
-            walk w;                                                                                                    \
-            footing f;                                                                                                 \
-            planes had = {-1, -1, {0, 0, 0, 0}, {0, 0, 0, 0}};                                                         \
-            if (!begin_walk(&plan, patch, SOURCE_BYTES, DESTINATION_BYTES, &w))                                        \
-                continue;                                                                                              \
-            find_footing(work, &w, &f);                                                                                \
-            const int64_t rows = w.rows;                                                                               \
-            const double start = cc__map_start(map, w.i, w.j);                                                         \
-            const bool is_all = rows >= ROWS && f.inside == (1u << ROWS) - 1;                                          \
-            double k = w.k;                                                                                            \
-            for (; w.left > 0; w.left--, k += 1, w.to += work->destination.stride[2]) {                                \
-                /* Whole numbers, so that adding 1 is exact. */                                                        \
-                const cc__near_float32 near = cc__near_float32_of(start + map[2] * k, work->source_size[2]);           \
-                if (near.is_inside && f.inside != 0)                                                                   \
-                    load_planes_##NAME(w.from, work->source.stride[2], &f, &near, &had);                               \
-                if (near.is_inside && is_all) {                                                                        \
-                    CC__UNROLL                                                                                         \
-                    for (int32_t n = 0; n < ROWS; n++) {                                                               \
-                        const float value =                                                                            \
-                            cc__between_float32(had.first_value[n], had.second_value[n], near.fraction);               \
-                        WRITE(w.to + n * work->destination.stride[1], value);                                          \
-                    }                                                                                                  \
-                    continue;                                                                                          \
+        walk w = *column;                                                                                              \
+        footing f;                                                                                                     \
+        planes had = {-1, -1, {0, 0, 0, 0}, {0, 0, 0, 0}};                                                             \
+        find_footing(work, &w, &f);                                                                                    \
+        const int64_t rows = w.rows;                                                                                   \
+        const double start = cc__map_start(map, w.i, w.j);                                                             \
+        double k = w.k;                                                                                                \
+        for (; w.left > 0; w.left--, k += 1, w.to += work->destination.stride[2]) {                                    \
+            /* Whole numbers, so that adding 1 is exact. */                                                            \
+            const cc__near_float32 near = cc__near_float32_of(start + map[2] * k, work->source_size[2]);               \
+            if (near.is_inside && f.inside != 0)                                                                       \
+                load_planes_##NAME(w.from, work->source.stride[2], &f, &near, &had);                                   \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < ROWS; n++) {                                                                       \
+                const float value = cc__between_float32(had.first_value[n], had.second_value[n], near.fraction);       \
+                unsigned char *to = w.to + n * work->destination.stride[1];                                            \
+                if (n < rows && near.is_inside && (f.inside >> n & 1) != 0)                                            \
+                    WRITE(to, value);                                                                                  \
+                else if (n < rows)                                                                                     \
+                    KEEP_##DESTINATION_BYTES(to, plan);                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* All four pixels around each column in a plane. x: bytes to the next pixel, a constant where it can be. */       \
+    typedef struct corners_##NAME {                                                                                    \
+        float value[ROWS][4];                                                                                          \
+    } corners_##NAME;                                                                                                  \
+                                                                                                                       \
+    static __device__ inline void load_corners_##NAME(const unsigned char *plane, const stand *s, int64_t x,           \
+                                                      int64_t y, corners_##NAME *out)                                  \
+    {                                                                                                                  \
+        CC__UNROLL                                                                                                     \
+        for (int32_t n = 0; n < ROWS; n++) {                                                                           \
+            const unsigned char *p = plane + s->at[n];                                                                 \
+            out->value[n][0] = LOAD(p);                                                                                \
+            out->value[n][1] = LOAD(p + x);                                                                            \
+            out->value[n][2] = LOAD(p + y);                                                                            \
+            out->value[n][3] = LOAD(p + y + x);                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __device__ inline void between_corners_##NAME(const corners_##NAME *corners, const stand *s,                \
+                                                         float out[ROWS])                                              \
+    {                                                                                                                  \
+        CC__UNROLL                                                                                                     \
+        for (int32_t n = 0; n < ROWS; n++) {                                                                           \
+            const float a = cc__between_float32(corners->value[n][0], corners->value[n][1], s->fx[n]);                 \
+            const float b = cc__between_float32(corners->value[n][2], corners->value[n][3], s->fx[n]);                 \
+            out[n] = cc__between_float32(a, b, s->fy[n]);                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* The plane behind the two in use is on its way, since the next pixel mostly needs it. */                         \
+    static __device__ inline void upright_inside_##NAME(const resample_plan *plan, walk *w, const stand *s, int64_t x) \
+    {                                                                                                                  \
+        const cc__resample *work = &plan->work;                                                                        \
+        const double *map = work->map.row[2];                                                                          \
+        const double start = cc__map_start(map, w->i, w->j);                                                           \
+        const int64_t y = plan->stride[1], slice = work->source.stride[2];                                             \
+        const int32_t last = (int32_t)(work->source_size[2] - 1);                                                      \
+        int32_t first = INT32_MIN, left = (int32_t)w->left;                                                            \
+        float before[ROWS] = {0, 0, 0, 0}, behind[ROWS] = {0, 0, 0, 0};                                                \
+        corners_##NAME next = {{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};                              \
+        unsigned char *to = w->to;                                                                                     \
+        double k = w->k;                                                                                               \
+        for (; left > 0; left--, k += 1, to += work->destination.stride[2]) {                                          \
+            float fz;                                                                                                  \
+            const int32_t at = (int32_t)pixel_of(start + map[2] * k, &fz);                                             \
+            if (at != first) {                                                                                         \
+                const unsigned char *plane = w->from + at * slice;                                                     \
+                if (at != first + 1) {                                                                                 \
+                    load_corners_##NAME(plane, s, x, y, &next);                                                        \
+                    between_corners_##NAME(&next, s, behind);                                                          \
+                    load_corners_##NAME(plane + slice, s, x, y, &next);                                                \
                 }                                                                                                      \
                 CC__UNROLL                                                                                             \
-                for (int32_t n = 0; n < ROWS; n++) {                                                                   \
-                    const float value = cc__between_float32(had.first_value[n], had.second_value[n], near.fraction);   \
-                    unsigned char *to = w.to + n * work->destination.stride[1];                                        \
-                    if (n < rows && near.is_inside && (f.inside >> n & 1) != 0)                                        \
-                        WRITE(to, value);                                                                              \
-                    else if (n < rows)                                                                                 \
-                        KEEP_##DESTINATION_BYTES(to);                                                                  \
-                }                                                                                                      \
+                for (int32_t n = 0; n < ROWS; n++)                                                                     \
+                    before[n] = behind[n];                                                                             \
+                between_corners_##NAME(&next, s, behind);                                                              \
+                if (at + 2 <= last)                                                                                    \
+                    load_corners_##NAME(plane + 2 * slice, s, x, y, &next);                                            \
+                first = at;                                                                                            \
             }                                                                                                          \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < ROWS; n++) {                                                                       \
+                const float value = cc__between_float32(before[n], behind[n], fz);                                     \
+                WRITE(to + n * work->destination.stride[1], value);                                                    \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)                                                     \
+        upright_##NAME(const __grid_constant__ resample_plan plan)                                                     \
+    {                                                                                                                  \
+        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
+            walk w;                                                                                                    \
+            stand s;                                                                                                   \
+            if (!begin_walk(&plan, patch, SOURCE_BYTES, DESTINATION_BYTES, &w))                                        \
+                continue;                                                                                              \
+            if (!find_stand(&plan, &w, &s))                                                                            \
+                upright_edges_##NAME(&plan, &w);                                                                       \
+            else if (plan.stride[0] == SOURCE_BYTES)                                                                   \
+                upright_inside_##NAME(&plan, &w, &s, SOURCE_BYTES);                                                    \
+            else                                                                                                       \
+                upright_inside_##NAME(&plan, &w, &s, plan.stride[0]);                                                  \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
@@ -373,23 +485,23 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
                     const float value = cc__sample_linear_##SAMPLE(0, w.from, work->source.stride, near);              \
                     WRITE(w.to, value);                                                                                \
                 } else                                                                                                 \
-                    KEEP_##DESTINATION_BYTES(w.to);                                                                    \
+                    KEEP_##DESTINATION_BYTES(w.to, &plan);                                                             \
             }                                                                                                          \
         }                                                                                                              \
     }
 
 /* X(from, to, SAMPLE, WRITE, bytes of each) */
 #define FOR_EACH_PAIR(X)                                                                                               \
-    X(FLOAT32, FLOAT32, of_float32, WRITE_FLOAT32, 4, 4)                                                               \
-    X(UINT8, UINT8, of_uint8, WRITE_UINT8, 1, 1)                                                                       \
-    X(UINT8, FLOAT32, of_uint8, WRITE_FLOAT32, 1, 4)                                                                   \
-    X(INT16, INT16, of_int16, WRITE_INT16, 2, 2)                                                                       \
-    X(INT16, FLOAT32, of_int16, WRITE_FLOAT32, 2, 4)                                                                   \
-    X(UINT16, UINT16, of_uint16, WRITE_UINT16, 2, 2)                                                                   \
-    X(UINT16, FLOAT32, of_uint16, WRITE_FLOAT32, 2, 4)
+    X(FLOAT32, FLOAT32, float32, WRITE_FLOAT32, 4, 4)                                                                  \
+    X(UINT8, UINT8, uint8, WRITE_UINT8, 1, 1)                                                                          \
+    X(UINT8, FLOAT32, uint8, WRITE_FLOAT32, 1, 4)                                                                      \
+    X(INT16, INT16, int16, WRITE_INT16, 2, 2)                                                                          \
+    X(INT16, FLOAT32, int16, WRITE_FLOAT32, 2, 4)                                                                      \
+    X(UINT16, UINT16, uint16, WRITE_UINT16, 2, 2)                                                                      \
+    X(UINT16, FLOAT32, uint16, WRITE_FLOAT32, 2, 4)
 
 #define DEFINE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
-    DEFINE_LINEAR(FROM##_##TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)
+    DEFINE_LINEAR(FROM##_##TO, of_##SAMPLE, READ_##FROM, WRITE, FROM_BYTES, TO_BYTES)
 FOR_EACH_PAIR(DEFINE_PAIR)
 
 /* Linear, by a field, all of float32. */
@@ -413,7 +525,81 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) warp_float32(const _
                 const float value = cc__sample_linear_of_float32(0, w.from, work->source.stride, near);
                 WRITE_FLOAT32(w.to, value);
             } else {
-                KEEP_4(w.to);
+                KEEP_4(w.to, &plan);
+            }
+        }
+    }
+}
+
+/* The field in a column where both maps leave the first two axes as they are along it. */
+typedef struct field_column {
+    const unsigned char *first;
+    double start;
+    cc__near_float32 near[3];
+} field_column;
+
+static __device__ inline void begin_field(const cc__resample *work, const walk *w, field_column *out)
+{
+    double start[3];
+    find_field_start(work, w, start);
+    out->first = work->field.data + (work->field_size[3] > 1 ? w->volume : 0) * work->field.stride[3];
+    out->start = start[2];
+    CC__UNROLL
+    for (int32_t axis = 0; axis < 2; axis++) {
+        const double at = cc__map_position(work->field_map.row[axis], start[axis], w->k);
+        const int64_t size = work->field_size[axis];
+        out->near[axis] = cc__near_float32_of(cc__clamped_position(at, size), size);
+    }
+}
+
+static __device__ inline void sample_field(const cc__resample *work, field_column *field, double k, float out[3])
+{
+    const double at = cc__map_position(work->field_map.row[2], field->start, k);
+    const int64_t size = work->field_size[2];
+    field->near[2] = cc__near_float32_of(cc__clamped_position(at, size), size);
+    CC__UNROLL
+    for (int32_t axis = 0; axis < 3; axis++) {
+        out[axis] = 0;
+        if (axis < work->axes)
+            out[axis] = cc__sample_linear_of_float32(0, field->first + axis * 4, work->field.stride, field->near);
+    }
+}
+
+/* The next pixel's displacement is on its way while this one's is followed. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)
+    steady_warp_float32(const __grid_constant__ resample_plan plan)
+{
+    const cc__resample *work = &plan.work;
+    for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {
+        walk w;
+        field_column field;
+        double still[3];
+        float next[3];
+        if (!begin_walk(&plan, patch, 4, 4, &w))
+            continue;
+        find_position(work, &w, still);
+        begin_field(work, &w, &field);
+        sample_field(work, &field, w.k, next);
+        const double start = cc__map_start(work->map.row[2], w.i, w.j);
+        for (; w.left > 0; w.left--, w.k += 1, w.to += work->destination.stride[2]) {
+            const double d[3] = {(double)next[0], (double)next[1], (double)next[2]};
+            cc__near_float32 near[3];
+            if (w.left > 1)
+                sample_field(work, &field, w.k + 1, next);
+            CC__UNROLL
+            for (int32_t axis = 0; axis < 3; axis++) {
+                const double *pull = work->pull[axis];
+                const double from = axis == 2 ? cc__map_position(work->map.row[2], start, w.k) : still[axis];
+                /* An infinite displacement is outside along its own axis, so that zeros of the others need not tell. */
+                const double way =
+                    plan.is_straight ? pull[axis] * d[axis] : (pull[0] * d[0] + pull[1] * d[1]) + pull[2] * d[2];
+                near[axis] = cc__near_float32_of(from + way, work->source_size[axis]);
+            }
+            if (near[0].is_inside && near[1].is_inside && near[2].is_inside) {
+                const float value = cc__sample_linear_of_float32(0, w.from, work->source.stride, near);
+                WRITE_FLOAT32(w.to, value);
+            } else {
+                KEEP_4(w.to, &plan);
             }
         }
     }
@@ -444,24 +630,159 @@ DEFINE_NEAREST(2, uint16_t)
 DEFINE_NEAREST(4, uint32_t)
 DEFINE_NEAREST(8, uint64_t)
 
-static const void *nearest_kernel(cc_pixel_type type)
+/* The same where the third axes are parallel: several pixels of a column at a time. */
+#define NEAREST_RUN 4
+
+#define DEFINE_UPRIGHT_NEAREST(BYTES, HOLDER)                                                                          \
+    static __device__ inline HOLDER nearest_along_##BYTES(const resample_plan *plan, const unsigned char *column,      \
+                                                          double start, double k, bool is_inside)                      \
+    {                                                                                                                  \
+        const cc__resample *work = &plan->work;                                                                        \
+        const int64_t at =                                                                                             \
+            cc__nearest_of(cc__map_position(work->map.row[2], start, k), work->source_size[2], work->is_fixed != 0);   \
+        return is_inside && at >= 0 ? *(const HOLDER *)(column + at * work->source.stride[2]) : (HOLDER)plan->outside; \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        upright_nearest_##BYTES(const __grid_constant__ resample_plan plan)                                            \
+    {                                                                                                                  \
+        const cc__resample *work = &plan.work;                                                                         \
+        const int64_t step = work->destination.stride[2];                                                              \
+        for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
+            walk w;                                                                                                    \
+            double position[3];                                                                                        \
+            bool is_inside = true;                                                                                     \
+            if (!begin_walk(&plan, patch, BYTES, BYTES, &w))                                                           \
+                continue;                                                                                              \
+            find_position(work, &w, position);                                                                         \
+            CC__UNROLL                                                                                                 \
+            for (int32_t axis = 0; axis < 2; axis++) {                                                                 \
+                const int64_t at = cc__nearest_of(position[axis], work->source_size[axis], work->is_fixed != 0);       \
+                is_inside = is_inside && at >= 0;                                                                      \
+                w.from += (at >= 0 ? at : 0) * work->source.stride[axis];                                              \
+            }                                                                                                          \
+            const double start = cc__map_start(work->map.row[2], w.i, w.j);                                            \
+            for (; w.left >= NEAREST_RUN; w.left -= NEAREST_RUN) {                                                     \
+                HOLDER found[NEAREST_RUN];                                                                             \
+                CC__UNROLL                                                                                             \
+                for (int32_t n = 0; n < NEAREST_RUN; n++)                                                              \
+                    found[n] = nearest_along_##BYTES(&plan, w.from, start, w.k + n, is_inside);                        \
+                CC__UNROLL                                                                                             \
+                for (int32_t n = 0; n < NEAREST_RUN; n++)                                                              \
+                    *(HOLDER *)(w.to + n * step) = found[n];                                                           \
+                w.k += NEAREST_RUN;                                                                                    \
+                w.to += NEAREST_RUN * step;                                                                            \
+            }                                                                                                          \
+            for (; w.left > 0; w.left--, w.k += 1, w.to += step)                                                       \
+                *(HOLDER *)w.to = nearest_along_##BYTES(&plan, w.from, start, w.k, is_inside);                         \
+        }                                                                                                              \
+    }
+
+DEFINE_UPRIGHT_NEAREST(1, uint8_t)
+DEFINE_UPRIGHT_NEAREST(2, uint16_t)
+DEFINE_UPRIGHT_NEAREST(4, uint32_t)
+DEFINE_UPRIGHT_NEAREST(8, uint64_t)
+
+/*
+ * The cubic B-spline of float32 where the third axes are parallel: of four neighbours in a column, the next one needs
+ * three planes again.
+ */
+static __device__ inline float cubic_plane(const cc__resample *work, const unsigned char *pixel, int64_t plane,
+                                           const float wx[4], const float wy[4])
+{
+    const unsigned char *row = pixel + cc__mirrored(plane, work->source_size[2]) * work->source.stride[2];
+    const int64_t x = work->source.stride[0];
+    float sum = 0;
+    CC__UNROLL
+    for (int32_t j = 0; j < 4; j++) {
+        float line = 0;
+        CC__UNROLL
+        for (int32_t i = 0; i < 4; i++)
+            line += wx[i] * READ_FLOAT32(row + i * x);
+        sum += wy[j] * line;
+        row += work->source.stride[1];
+    }
+    return sum;
+}
+
+static __device__ CC__NOT_INLINE void cubic_edges(const resample_plan *plan, const walk *column)
+{
+    walk w = *column;
+    for (; w.left > 0; step_walk(plan, &w)) {
+        double position[3];
+        find_position(&plan->work, &w, position);
+        cc__store_any((int32_t)plan->work.destination_type, w.to, sample_any_float32(&plan->work, w.from, position));
+    }
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 4)
+    upright_cubic_float32(const __grid_constant__ resample_plan plan)
+{
+    const cc__resample *work = &plan.work;
+    for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {
+        walk w;
+        double position[3];
+        float wx[4], wy[4], plane[4] = {0, 0, 0, 0};
+        if (!begin_walk(&plan, patch, 4, 4, &w))
+            continue;
+        find_position(work, &w, position);
+        const cc__near_float32 x = cc__near_raw_float32(position[0], work->source_size[0]);
+        const cc__near_float32 y = cc__near_raw_float32(position[1], work->source_size[1]);
+        if (!x.is_inside || x.first < 1 || x.first + 2 >= work->source_size[0] || !y.is_inside || y.first < 1 ||
+            y.first + 2 >= work->source_size[1]) {
+            cubic_edges(&plan, &w);
+            continue;
+        }
+        cc__cubic_weights_float32(x.fraction, wx);
+        cc__cubic_weights_float32(y.fraction, wy);
+        const unsigned char *pixel =
+            w.from + (x.first - 1) * work->source.stride[0] + (y.first - 1) * work->source.stride[1];
+        const double start = cc__map_start(work->map.row[2], w.i, w.j);
+        int64_t first = INT64_MIN;
+        for (; w.left > 0; w.left--, w.k += 1, w.to += work->destination.stride[2]) {
+            const cc__near_float32 z =
+                cc__near_raw_float32(cc__map_position(work->map.row[2], start, w.k), work->source_size[2]);
+            if (!z.is_inside) {
+                KEEP_4(w.to, &plan);
+                continue;
+            }
+            while (first != z.first) {
+                /* The last of the next pixel's planes, or one by one all of one that is further on. */
+                const bool is_next = first < z.first && first >= z.first - 4;
+                first = is_next ? first + 1 : z.first - 3;
+                plane[0] = plane[1];
+                plane[1] = plane[2];
+                plane[2] = plane[3];
+                plane[3] = cubic_plane(work, pixel, first + 2, wx, wy);
+            }
+            float wz[4], sum = 0;
+            cc__cubic_weights_float32(z.fraction, wz);
+            CC__UNROLL
+            for (int32_t n = 0; n < 4; n++)
+                sum += wz[n] * plane[n];
+            WRITE_FLOAT32(w.to, sum);
+        }
+    }
+}
+
+static const void *nearest_kernel(cc_pixel_type type, bool is_upright)
 {
     switch (cc__bytes_of_real((int32_t)type)) {
     case 1:
-        return (const void *)nearest_1;
+        return is_upright ? (const void *)upright_nearest_1 : (const void *)nearest_1;
     case 2:
-        return (const void *)nearest_2;
+        return is_upright ? (const void *)upright_nearest_2 : (const void *)nearest_2;
     case 4:
-        return (const void *)nearest_4;
+        return is_upright ? (const void *)upright_nearest_4 : (const void *)nearest_4;
     }
-    return (const void *)nearest_8;
+    return is_upright ? (const void *)upright_nearest_8 : (const void *)nearest_8;
 }
 
-static const void *pair_kernel(const cc__resample *work, bool is_parallel)
+static const void *pair_kernel(const cc__resample *work, bool is_upright)
 {
 #define CHOOSE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
     if (work->source_type == CC_PIXEL_##FROM && work->destination_type == CC_PIXEL_##TO)                               \
-        return is_parallel ? (const void *)parallel_##FROM##_##TO : (const void *)oblique_##FROM##_##TO;
+        return is_upright ? (const void *)upright_##FROM##_##TO : (const void *)oblique_##FROM##_##TO;
     FOR_EACH_PAIR(CHOOSE_PAIR)
 #undef CHOOSE_PAIR
     return NULL;
@@ -473,11 +794,18 @@ static bool has_pair_kernel(const cc__resample *work)
            pair_kernel(work, false) != NULL;
 }
 
-static bool is_parallel(const cc__resample *work)
+/* The third axis of one image is parallel to that of the other, and so are the planes of the others. */
+static bool is_upright(const cc__resample *work)
 {
     const double(*row)[4] = work->map.row;
-    return has_pair_kernel(work) && work->size[2] > 1 && row[0][1] == 0 && row[0][2] == 0 && row[1][0] == 0 &&
-           row[1][2] == 0 && row[2][0] == 0 && row[2][1] == 0;
+    return work->field.data == NULL && work->size[2] > 1 && row[0][2] == 0 && row[1][2] == 0 && row[2][0] == 0 &&
+           row[2][1] == 0;
+}
+
+static bool is_upright_cubic(const cc__resample *work)
+{
+    return work->interpolation == CC_INTERPOLATION_CUBIC_BSPLINE && work->in_float32 && is_upright(work) &&
+           work->destination_type == CC_PIXEL_FLOAT32 && work->source_size[2] > 1;
 }
 
 static bool is_float32_warp(const cc__resample *work)
@@ -487,16 +815,42 @@ static bool is_float32_warp(const cc__resample *work)
            work->destination_type == CC_PIXEL_FLOAT32;
 }
 
+/* Along columns, only the third axis of both maps moves on. */
+static bool is_steady(const cc__resample *work)
+{
+    return work->size[2] > 1 && work->map.row[0][2] == 0 && work->map.row[1][2] == 0 &&
+           work->field_map.row[0][2] == 0 && work->field_map.row[1][2] == 0;
+}
+
+static bool is_straight(const cc__resample *work)
+{
+    bool is = true;
+    for (int32_t n = 0; n < 9; n++)
+        is = is && (n / 3 == n % 3 || work->pull[n / 3][n % 3] == 0);
+    return is;
+}
+
 static const void *kernel_of(const cc__resample *work)
 {
     if (work->interpolation == CC_INTERPOLATION_NEAREST && work->source_type == work->destination_type &&
         work->field.data == NULL)
-        return nearest_kernel(work->source_type);
+        return nearest_kernel(work->source_type, is_upright(work));
     if (is_float32_warp(work))
-        return (const void *)warp_float32;
+        return is_steady(work) ? (const void *)steady_warp_float32 : (const void *)warp_float32;
     if (has_pair_kernel(work))
-        return pair_kernel(work, is_parallel(work));
+        return pair_kernel(work, is_upright(work));
+    if (is_upright_cubic(work))
+        return (const void *)upright_cubic_float32;
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
+}
+
+static bool has_short_planes(const cc__resample *work)
+{
+    const int64_t *stride = work->source.stride, *size = work->source_size;
+    for (int32_t axis = 0; axis < 3; axis++)
+        if (stride[axis] < 0 || stride[axis] > INT32_MAX || size[axis] > CC__RESAMPLE_MOST_FIXED)
+            return false;
+    return stride[0] * (size[0] - 1) <= INT32_MAX - stride[1] * (size[1] - 1);
 }
 
 static cc_status launch_coefficients(const cc__resample *work, const cc__launcher *launcher)
@@ -525,8 +879,13 @@ cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
         plan.stride[axis] = (int32_t)plan.work.source.stride[axis];
         plan.has_short_strides = plan.has_short_strides && plan.stride[axis] == plan.work.source.stride[axis];
     }
-    cc__columns_plan(plan.work.size, plan.work.components, is_parallel(&plan.work) ? ROWS : 1,
-                     launcher->multiprocessor_count, &plan.columns);
+    plan.has_short_planes = has_short_planes(&plan.work);
+    plan.is_straight = is_straight(&plan.work);
+    /* Such columns are long, since two or more planes are there before their first pixel. */
+    const bool is_long = is_upright(&plan.work);
+    cc__columns_plan(plan.work.size, plan.work.components, is_long && has_pair_kernel(&plan.work) ? ROWS : 1,
+                     is_long ? (launcher->multiprocessor_count + 3) / 4 : launcher->multiprocessor_count,
+                     &plan.columns);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, kernel_of(&plan.work),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,

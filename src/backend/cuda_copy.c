@@ -144,6 +144,16 @@ static int32_t all_blocks(const cc__cuda_guard *guard)
     return guard->device->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
 }
 
+static cc_status copy_box(const cc__cuda_guard *guard, CUstream stream, const cc__copy *work)
+{
+    cc__cuda_launcher launcher = cc__cuda_make_launcher(guard, stream);
+    bool is_done = false;
+    cc_status status = cc__launch_copy_box(work, &launcher.base, &is_done);
+    if (status != CC_OK || is_done)
+        return status;
+    return cc__launch_copy_boxes(work, 1, all_blocks(guard), &launcher.base);
+}
+
 cc_status cc__cuda_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work)
 {
     cc__cuda_guard guard;
@@ -154,7 +164,7 @@ cc_status cc__cuda_copy(cc__backend *self, int32_t device, cc_stream stream, con
     sides base;
     /* Inside a device, however long its rows, a box is copied faster by a kernel. */
     if ((plan.rows > 1 || plan.outer_count > 0) && is_inside(guard.device, work)) {
-        status = copy_by_kernel(&guard, stream, work, 1, all_blocks(&guard));
+        status = copy_box(&guard, stream, work);
     } else {
         status = find_sides(self, &guard, work, &base);
         if (status == CC_OK)

@@ -67,7 +67,8 @@ cc_status cc__tile_begin(cc__tile *tile, cc__tiles_run *run, int64_t number);
 /* Where they are: where the memory begins, dense on a device, with the image's strides on the host. */
 void cc__tile_set_dense(cc__tile *tile, int32_t input, unsigned char *memory); /* input: or CC_TILE_OUTPUT */
 void cc__tile_set_in_image(cc__tile *tile, int32_t input);
-/* Calls the caller's function, with the device current; then its images' pixels are in the tile's memory, in the tile's stream. */
+/* Calls the caller's function, with the device current; then its images' pixels are in the tile's memory, in the tile's
+ * stream. */
 cc_status cc__tile_work(cc__tile *tile);
 void cc__tile_release_images(cc__tile *tile); /* nothing of the tile is under way */
 

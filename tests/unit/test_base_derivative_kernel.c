@@ -55,6 +55,30 @@ static void random_numbers(uint32_t *state, cc__derivative *work)
     }
 }
 
+/* Rows that are made of packs of 16 bytes. */
+static void make_long_rows(uint32_t *state, cc__derivative *work)
+{
+    work->axes = 3;
+    work->components = 1;
+    work->is_turned = 0;
+    work->source_type = CC_PIXEL_FLOAT32;
+    work->destination_type = CC_PIXEL_FLOAT32;
+    work->in_float32 = 1;
+    work->size[0] = 4 * (17 + random_below(state, 60));
+    for (int32_t axis = 1; axis < CC_MAX_DIMENSION; axis++)
+        work->size[axis] = 1 + random_below(state, axis == 3 ? 2 : 6);
+}
+
+/* One after another, with gaps of whole packs. */
+static int64_t padded_strides(uint32_t *state, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
+                              int64_t out_stride[CC_MAX_DIMENSION])
+{
+    out_stride[0] = pixel_bytes;
+    for (int32_t axis = 1; axis < CC_MAX_DIMENSION; axis++)
+        out_stride[axis] = out_stride[axis - 1] * size[axis - 1] + 16 * random_below(state, 3);
+    return out_stride[3] * size[3];
+}
+
 /* Returns false when the work does not fit into the buffers. */
 static bool random_work(uint32_t *state, cc__derivative *work, unsigned char *const buffers[2], int64_t *out_bytes)
 {
@@ -71,13 +95,21 @@ static bool random_work(uint32_t *state, cc__derivative *work, unsigned char *co
         work->size[axis] = random_below(state, 3) == 0 || axis == work->axes ? 1 : 1 + random_below(state, 7);
     if (random_below(state, 3) == 0)
         work->size[random_below(state, work->axes)] = 1 + random_below(state, random_below(state, 2) == 0 ? 30 : 300);
+    const bool is_for_packs = random_below(state, 6) == 0;
+    if (is_for_packs)
+        make_long_rows(state, work);
     random_numbers(state, work);
     const int64_t from_bytes = bytes_of_type(work->source_type), to_bytes = bytes_of_type(work->destination_type);
     const int64_t from_components = work->kind == CC__DERIVATIVE_DIVERGENCE ? work->axes : work->components;
     const int64_t to_components = work->kind == CC__DERIVATIVE_GRADIENT ? work->axes : work->components;
-    const int64_t span =
-        random_strides(state, work->size, from_components * from_bytes, from_bytes, work->source.stride);
-    *out_bytes = random_strides(state, work->size, to_components * to_bytes, to_bytes, work->destination.stride);
+    int64_t span = 0;
+    if (is_for_packs) {
+        span = padded_strides(state, work->size, from_components * from_bytes, work->source.stride);
+        *out_bytes = padded_strides(state, work->size, to_components * to_bytes, work->destination.stride);
+    } else {
+        span = random_strides(state, work->size, from_components * from_bytes, from_bytes, work->source.stride);
+        *out_bytes = random_strides(state, work->size, to_components * to_bytes, to_bytes, work->destination.stride);
+    }
     if (span > BUFFER_BYTES || *out_bytes > BUFFER_BYTES)
         return false;
     work->source.data = buffers[0];
@@ -90,7 +122,7 @@ START_TEST(any_work_agrees_with_the_host)
 {
     unsigned char *buffers[3];
     uint32_t state = 31 + (uint32_t)_i;
-    int32_t done = 0, fast = 0;
+    int32_t done = 0, fast = 0, packed = 0;
     for (int32_t n = 0; n < 3; n++)
         buffers[n] = malloc(BUFFER_BYTES);
     for (int32_t round = 0; round < ROUNDS; round++) {
@@ -109,9 +141,11 @@ START_TEST(any_work_agrees_with_the_host)
         done++;
         fast += last_kernel == (const void *)gradient_rows || last_kernel == (const void *)divergence_rows ||
                 last_kernel == (const void *)laplacian_rows;
+        packed += last_kernel == (const void *)gradient_packs || last_kernel == (const void *)laplacian_packs;
     }
     ck_assert_int_gt(done, ROUNDS * 3 / 4);
     ck_assert_int_gt(fast, ROUNDS / 20);
+    ck_assert_int_gt(packed, ROUNDS / 20);
     for (int32_t n = 0; n < 3; n++)
         free(buffers[n]);
 }

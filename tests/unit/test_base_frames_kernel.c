@@ -10,7 +10,7 @@
 
 #define BUFFER_BYTES ((int64_t)1 << 16)
 
-static int32_t packed_launches;
+static int32_t packed_launches, row_launches;
 
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
@@ -20,6 +20,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
+    row_launches += kernel == (const void *)frames_mix_row || kernel == (const void *)frames_average_row;
     packed_launches += plan->packed[0] != 0 && plan->packed[1] != 0;
     cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*plan));
     return CC_OK;
@@ -111,11 +112,48 @@ START_TEST(any_work_agrees_with_the_host)
 }
 END_TEST
 
+/* Rows of several blocks, which end anywhere. */
+START_TEST(long_rows)
+{
+    unsigned char *buffers[3];
+    uint32_t state = 12;
+    const int32_t launches = row_launches;
+    for (int32_t n = 0; n < 3; n++)
+        buffers[n] = aligned_alloc(64, BUFFER_BYTES);
+    for (int32_t n = 0; n < 12; n++) {
+        const int64_t count = 4 * (509 + n / 2 * 3);
+        cc__frames work = {.volume = {.data = buffers[0], .stride = {4, 4 * count, 4 * count, 4 * count}},
+                           .frames = {.data = buffers[2], .stride = {4, 4 * count, 4 * count, 4 * count}},
+                           .frame_stride = 4 * count,
+                           .frame_count = n % 2 == 0 ? 2 : 3,
+                           .size = {count, 1, 1, 1},
+                           .components = 1,
+                           .volume_type = CC_PIXEL_FLOAT32,
+                           .frames_type = CC_PIXEL_FLOAT32,
+                           .way = n % 2 == 0 ? CC__FRAMES_GATHER : CC__FRAMES_AVERAGE,
+                           .weights = {0.75, 0.25}};
+        cc__rows rows;
+        write_cases(&state, CC_PIXEL_FLOAT32, BUFFER_BYTES, buffers[0]);
+        write_cases(&state, CC_PIXEL_FLOAT32, BUFFER_BYTES, buffers[2]);
+        memcpy(buffers[1], buffers[0], BUFFER_BYTES);
+        cc__frames_plan(&work, &rows);
+        cc__frames_row(&work, &rows, 0, 0, rows.length);
+        work.volume.data = buffers[1];
+        ck_assert_int_eq(cc__launch_frames(&work, &launcher), CC_OK);
+        ck_assert_mem_eq(buffers[0], buffers[1], BUFFER_BYTES);
+    }
+    ck_assert_int_eq(row_launches, launches + 12);
+    for (int32_t n = 0; n < 3; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_frames_kernel");
     TCase *tcase = tcase_create("base_frames_kernel");
     tcase_add_test(tcase, any_work_agrees_with_the_host);
+    tcase_add_test(tcase, long_rows);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -7,6 +7,8 @@
 #define __shared__ static
 #define __syncthreads()
 
+#include "kernels/strips.cu"
+#undef PIECES
 #include "kernels/rearrange.cu"
 #include "support/plain_rearrange.h"
 #include "support/plain_work.h"
@@ -16,7 +18,20 @@
 
 #define BUFFER_BYTES ((int64_t)1 << 16)
 
-static int32_t launches, packed_launches, square_launches;
+static int32_t launches, packed_launches, square_launches, strip_launches;
+
+static bool is_strips_kernel(const void *kernel)
+{
+    const void *kernels[] = {(const void *)move_strips_1,   (const void *)move_strips_2,
+                             (const void *)move_strips_4,   (const void *)move_strips_8,
+                             (const void *)move_strips_16,  (const void *)move_bordered_1,
+                             (const void *)move_bordered_2, (const void *)move_bordered_4,
+                             (const void *)move_bordered_8, (const void *)move_bordered_16};
+    for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
+        if (kernel == kernels[n])
+            return true;
+    return false;
+}
 
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
@@ -26,6 +41,11 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     launches++;
+    if (is_strips_kernel(kernel)) {
+        void (*run)(const cc__strips_plan) = (void (*)(const cc__strips_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__strips_plan *)arguments[0]));
+        return CC_OK;
+    }
     if (kernel == (const void *)rearrange_cast) {
         void (*run)(const cc__rearrange_plan, int32_t, int32_t) =
             (void (*)(const cc__rearrange_plan, int32_t, int32_t))kernel;
@@ -88,12 +108,18 @@ START_TEST(any_work_agrees)
         square_launches += cc__rearrange_choose(&work) == CC__REARRANGE_SQUARES;
         ck_assert_int_eq(launch_along_rows(&work), CC_OK);
         ck_assert_msg(memcmp(to[0], to[2], (size_t)bytes) == 0, "round %d: the kernel", round);
+        bool is_strips = false;
+        memset(to[2], 0x5a, (size_t)bytes);
+        ck_assert_int_eq(cc__launch_strips(&work, &launcher, &is_strips), CC_OK);
+        ck_assert_msg(!is_strips || memcmp(to[0], to[2], (size_t)bytes) == 0, "round %d: strips", round);
+        strip_launches += is_strips;
         done[kind]++;
     }
     for (int32_t kind = 0; kind < 3; kind++)
         ck_assert_int_gt(done[kind], 100);
     ck_assert_int_gt(packed_launches, 100);
     ck_assert_int_gt(square_launches, 20);
+    ck_assert_int_gt(strip_launches, 100);
     free(from);
     for (int32_t n = 0; n < 3; n++)
         free(to[n]);
@@ -139,6 +165,42 @@ START_TEST(alignments)
 }
 END_TEST
 
+/* Boxes with gaps between rows, at every alignment; small ones are left to another kernel. */
+START_TEST(large_boxes)
+{
+    const int64_t pitch = 1056, slice = 40 * pitch, bytes = 40 * slice;
+    unsigned char *from = aligned_alloc(64, (size_t)bytes), *to = aligned_alloc(64, (size_t)bytes);
+    uint32_t state = 9;
+    int32_t done = 0;
+    random_bytes(&state, from, (size_t)bytes);
+    for (int32_t n = 0; n < 8; n++) {
+        const int64_t skip = (n & 3) * 4, pixel_bytes = n < 4 ? 4 : 12;
+        const int64_t width = n % 2 == 0 ? 240 : 243, row_bytes = width * 4;
+        const cc__copy copy = {.destination = {.data = to + 16 + skip, .stride = {pixel_bytes, pitch, slice, bytes}},
+                               .source = {.data = from + 20, .stride = {pixel_bytes, pitch, slice, bytes}},
+                               .size = {width * 4 / pixel_bytes, 30, n == 7 ? 1 : 39, 1},
+                               .pixel_bytes = pixel_bytes};
+        bool is_done = false;
+        memset(to, 0, (size_t)bytes);
+        ck_assert_int_eq(cc__launch_copy_box(&copy, &launcher, &is_done), CC_OK);
+        ck_assert_int_eq(is_done, n < 7);
+        done += is_done;
+        for (int64_t row = 0; row < 40 * 40; row++) {
+            static const unsigned char zeros[1056];
+            const bool is_in = is_done && row % 40 < 30 && row / 40 < 39;
+            const int64_t begin = 16 + skip;
+            const unsigned char *at = to + row * pitch;
+            ck_assert_mem_eq(at, zeros, (size_t)begin);
+            ck_assert_mem_eq(at + begin, is_in ? from + 20 + row * pitch : zeros, (size_t)row_bytes);
+            ck_assert_mem_eq(at + begin + row_bytes, zeros, (size_t)(pitch - begin - row_bytes));
+        }
+    }
+    ck_assert_int_eq(done, 7);
+    free(from);
+    free(to);
+}
+END_TEST
+
 /* More rows than a launch counts are split: here, as if it counted few. */
 START_TEST(the_parts_of_split_rows)
 {
@@ -180,6 +242,7 @@ int main(void)
     tcase_add_loop_test(tcase, any_work_agrees, 0, 2);
     tcase_add_test(tcase, borders_are_as_drawn);
     tcase_add_test(tcase, alignments);
+    tcase_add_test(tcase, large_boxes);
     tcase_add_test(tcase, the_parts_of_split_rows);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -1,6 +1,8 @@
 /* The kernels that swap axes by squares, run on the CPU, against the host's own path: the same bytes. */
 #include "support/cuda_blocks_on_host.h"
 
+#include "kernels/strips.cu"
+#undef PIECES
 #include "kernels/rearrange.cu"
 #include "support/plain_rearrange.h"
 

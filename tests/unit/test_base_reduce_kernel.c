@@ -4,10 +4,13 @@
 #include "kernels/reduce.cu"
 #include "support/plain_work.h"
 #include "support/rescale_cases.h"
+#include "support/share.h"
 
 #include <stdlib.h>
 
 #define BUFFER_BYTES ((int64_t)1 << 20)
+/* Each thread of a block is a thread here. */
+#define SHARE_OF(rounds) (1 + ((rounds)-1) / share_one_in())
 
 typedef struct call {
     const void *kernel;
@@ -35,7 +38,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
-    if (kernel == reduce_kernel(CC__REDUCE_SUM))
+    if (kernel == reduce_kernel(CC__REDUCE_SUM, true) || kernel == reduce_kernel(CC__REDUCE_SUM, false))
         packed_count += ((const cc__reduce_plan *)arguments[0])->is_packed[0];
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
@@ -106,7 +109,7 @@ START_TEST(reductions_agree_with_the_host)
     unsigned char *buffers[2] = {malloc(BUFFER_BYTES), malloc(BUFFER_BYTES)};
     uint32_t state = 5 + (uint32_t)_i;
     int32_t done = 0;
-    for (int32_t round = 0; round < 25; round++) {
+    for (int32_t round = 0; round < SHARE_OF(25); round++) {
         cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4))};
         const int64_t count = random_size(&state, work.size) * work.components;
         work.kind = (cc__reduce_kind)random_below(&state, 6);
@@ -128,7 +131,7 @@ START_TEST(reductions_agree_with_the_host)
         free(work.scratch);
         done++;
     }
-    ck_assert_int_gt(done, 12);
+    ck_assert_int_gt(done, SHARE_OF(25) / 2);
     free(buffers[0]);
     free(buffers[1]);
 }
@@ -197,7 +200,7 @@ START_TEST(histograms_agree_with_the_host)
     unsigned char *buffer = malloc(BUFFER_BYTES);
     uint32_t state = 77;
     int32_t done = 0;
-    for (int32_t round = 0; round < 12; round++) {
+    for (int32_t round = 0; round < SHARE_OF(12); round++) {
         cc__histogram work = {.components = (int32_t)(1 + random_below(&state, 3)), .lower = -3, .upper = 100};
         random_size(&state, work.size);
         work.bins = round % 3 == 0 ? OWN_BINS + 5 : 1 + random_below(&state, 100);
@@ -215,7 +218,7 @@ START_TEST(histograms_agree_with_the_host)
         free(found);
         done++;
     }
-    ck_assert_int_gt(done, 6);
+    ck_assert_int_gt(done, SHARE_OF(12) / 2);
     free(buffer);
 }
 END_TEST
