@@ -301,7 +301,7 @@ static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *
     if (status != CC_OK)
         return status;
     /* Waiting in the stream is not enough where the CPU reads the pixels. */
-    if (is_up && movement.staged.count > 0)
+    if (is_up && (movement.staged.count > 0 || movement.locks_late))
         status = cc__fences_synchronize(&lane->host_waits);
     lane->started = true;
     if (status == CC_OK)
