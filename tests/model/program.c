@@ -27,7 +27,7 @@ static const kind_of_step kinds[] = {
     {step_host_limits, 3, true},  {step_allocator, 4, true},      {step_scatter, 6, true},
     {step_lend, 7, false},        {step_borrow, 9, false},        {step_return, 5, false},
     {step_subtract, 5, false},    {step_renew, 6, false},         {step_subtract, 5, false},
-    {step_copy_region, 5, false},
+    {step_copy_region, 5, false}, {step_operation, 24, false},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
