@@ -16,7 +16,7 @@ static const operation_kind *const kinds[] = {
     &operation_paste,       &operation_crop,     &operation_pad,      &operation_flip,     &operation_permute,
     &operation_interpolate, &operation_splat,    &operation_average,  &operation_gradient, &operation_divergence,
     &operation_laplacian,   &operation_resample, &operation_resample, &operation_warp,     &operation_gaussian,
-    &operation_convolve,
+    &operation_convolve,    &operation_filter,
 };
 
 #define KIND_COUNT ((int64_t)(sizeof kinds / sizeof kinds[0]))
@@ -35,13 +35,15 @@ model_image *operation_pick(model_world *world)
 }
 
 model_image *operation_pick_output(model_world *world, int32_t dimension, const int64_t size[CC_MAX_DIMENSION],
-                                   int32_t components)
+                                   int32_t components, const model_image *apart)
 {
     int64_t whole[CC_MAX_DIMENSION] = {1, 1, 1, 1};
     memcpy(whole, size, (size_t)dimension * sizeof *size);
     const int64_t count = whole[0] * whole[1] * whole[2] * whole[3];
     for (int32_t tries = 0; tries < 8; tries++) {
         model_image *output = world_pick_image(world);
+        if (output == apart && !random_chance(&world->random, 10))
+            continue;
         if (output != NULL && output->dimension == dimension && output->kind.components == components &&
             memcmp(output->region.size, whole, sizeof whole) == 0)
             return output;
@@ -212,8 +214,11 @@ static uint32_t choose_place(const model_world *world, const model_operation *op
 static uint32_t state_errors(const model_world *world, const model_operation *operation, cc_place place)
 {
     uint32_t errors = 0;
-    if (operation->output != NULL)
-        errors |= world_conflicts(world, operation->output->pixels, &operation->written, CC_ACCESS_WRITE);
+    const model_image *output = operation->output;
+    if (output != NULL)
+        errors |= world_conflicts(world, output->pixels, &operation->written, CC_ACCESS_WRITE);
+    if (output != NULL && world_place_errors(world, place) == 0)
+        errors |= world_loan_conflicts(world, output->pixels, &operation->written, place, CC_ACCESS_WRITE);
     for (int32_t i = 0; i < operation->input_count; i++)
         errors |= world_conflicts(world, operation->inputs[i]->pixels, &operation->read[i], CC_ACCESS_READ);
     for (int32_t i = 0; i < operation->input_count && world_place_errors(world, place) == 0; i++)
@@ -299,7 +304,7 @@ static void compute_on_host(const operation_kind *kind, model_operation *operati
 }
 
 /* What comes out, by the oracle's arithmetic or on the host, is the output's newest value; or the result. */
-static void compute(model_world *world, const operation_kind *kind, model_operation *operation)
+static void compute(const operation_kind *kind, model_operation *operation)
 {
     operation_pixels inputs[OPERATION_INPUTS];
     operation_pixels output = {.count = 0};
@@ -322,7 +327,6 @@ static void compute(model_world *world, const operation_kind *kind, model_operat
     for (int32_t i = 0; i < operation->input_count; i++)
         free(inputs[i].bytes);
     free(output.bytes);
-    (void)world;
 }
 
 /* The pixels' counters do not count what operations do inside a device. */
@@ -373,7 +377,7 @@ static void finish(model_world *world, const operation_kind *kind, model_operati
 {
     model_image *output = operation->output;
     bring_all(world, operation, place);
-    compute(world, kind, operation);
+    compute(kind, operation);
     if (place != CC_PLACE_HOST)
         note_device_work(world, operation);
     if (output == NULL)
@@ -390,6 +394,7 @@ static bool step_operation_of(model_world *world, const operation_kind *kind)
     cc_place place = CC_PLACE_HOST;
     cc_stream stream = NULL;
     memset(&operation, 0, sizeof operation);
+    operation.world = world;
     if (!kind->prepare(world, &operation))
         return false;
     if (world->loan_count > 0 && has_parts_of_one(&operation))
@@ -399,8 +404,11 @@ static bool step_operation_of(model_world *world, const operation_kind *kind)
         return false;
     uint32_t errors = argument_errors(&operation);
     /* Where images overlap is seen before or after the place is chosen. */
-    if ((errors & ~STATUS(CC_ERROR_BUSY)) == 0)
-        errors |= choose_place(world, &operation, &place) | state_errors(world, &operation, place);
+    if ((errors & ~STATUS(CC_ERROR_BUSY)) == 0) {
+        errors |= kind->choose_place != NULL ? kind->choose_place(&operation, &place)
+                                             : choose_place(world, &operation, &place);
+        errors |= state_errors(world, &operation, place);
+    }
     if ((errors & STATUS(CC_ERROR_UNINITIALIZED)) != 0 && world->tidies)
         return false; /* what comes out is nobody's business */
     if (place != CC_PLACE_HOST && world_place_errors(world, place) == 0)
@@ -412,6 +420,7 @@ static bool step_operation_of(model_world *world, const operation_kind *kind)
     }
     if (operation.output != NULL)
         (void)world_cost(world, operation.output);
+    operation.place = place;
     world->worked_at = place;
     report(world, kind, &operation, place, stream);
     cc_image *handle = operation.output != NULL ? operation.output->handle : NULL;

@@ -24,6 +24,8 @@ typedef struct model_arrangement {
 } model_arrangement;
 
 typedef struct model_operation {
+    model_world *world;
+    cc_place place; /* where it runs, once that is known */
     model_image *inputs[OPERATION_INPUTS];
     oracle_box read[OPERATION_INPUTS]; /* of the pixels that are shared */
     int32_t input_count;
@@ -41,6 +43,7 @@ typedef struct model_operation {
 
     /* The arguments of the one or the other. */
     int32_t choice;
+    cc_place asked;
     int32_t step_count;
     cc_step steps[OPERATION_STEPS];
     cc_region region;
@@ -77,6 +80,8 @@ typedef struct operation_kind {
      */
     bool (*expect)(const model_operation *operation, const operation_pixels inputs[], operation_pixels *output,
                    double *out_result);
+    /* Where it runs, or the errors; NULL: by the rule of operations.h. */
+    uint32_t (*choose_place)(const model_operation *operation, cc_place *out_place);
 } operation_kind;
 
 extern const operation_kind operation_evaluate;
@@ -98,12 +103,14 @@ extern const operation_kind operation_resample;
 extern const operation_kind operation_warp;
 extern const operation_kind operation_gaussian;
 extern const operation_kind operation_convolve;
+extern const operation_kind operation_filter;
 
 /* An image that has pixels, and not too many. NULL when none was found. */
 model_image *operation_pick(model_world *world);
-/* One of this size and so many components, or a new one, of any type; axes past the dimension have one pixel. */
+/* One of this size and so many components, or a new one, of any type; axes past the dimension have one pixel. `apart`:
+ * is rarely the one; or NULL. */
 model_image *operation_pick_output(model_world *world, int32_t dimension, const int64_t size[CC_MAX_DIMENSION],
-                                   int32_t components);
+                                   int32_t components, const model_image *apart);
 /* All of an image is read, or written. */
 void operation_read(model_operation *operation, model_image *image);
 void operation_write(model_operation *operation, model_image *image);

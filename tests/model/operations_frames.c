@@ -1,8 +1,6 @@
 /* Frames along the last axis, made into a volume; and a volume added to them. */
 #include "operation.h"
 
-#include "steps.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +58,7 @@ static model_image *pick_volume(model_world *world, const model_image *frames)
     memcpy(size, frames->region.size, sizeof size);
     size[frames->dimension - 1] = 1;
     const int32_t dimension = frames->dimension - (int32_t)random_below(&world->random, 2);
-    return operation_pick_output(world, dimension, size, frames->kind.components);
+    return operation_pick_output(world, dimension, size, frames->kind.components, frames);
 }
 
 /* Frames and volume are chosen; the position, too. */
@@ -140,8 +138,8 @@ static bool expect_interpolate(const model_operation *operation, const operation
     return true;
 }
 
-const operation_kind operation_interpolate = {"interpolate frames", prepare_interpolate, run_interpolate,
-                                              expect_interpolate};
+const operation_kind operation_interpolate = {
+    .name = "interpolate frames", .prepare = prepare_interpolate, .run = run_interpolate, .expect = expect_interpolate};
 
 /* On both sides of the seam, all frames are written. */
 static bool prepare_splat(model_world *world, model_operation *operation)
@@ -186,7 +184,8 @@ static bool expect_splat(const model_operation *operation, const operation_pixel
     return true;
 }
 
-const operation_kind operation_splat = {"splat frames", prepare_splat, run_splat, expect_splat};
+const operation_kind operation_splat = {
+    .name = "splat frames", .prepare = prepare_splat, .run = run_splat, .expect = expect_splat};
 
 static bool prepare_average(model_world *world, model_operation *operation)
 {
@@ -228,4 +227,5 @@ static bool expect_average(const model_operation *operation, const operation_pix
     return true;
 }
 
-const operation_kind operation_average = {"average frames", prepare_average, run_average, expect_average};
+const operation_kind operation_average = {
+    .name = "average frames", .prepare = prepare_average, .run = run_average, .expect = expect_average};

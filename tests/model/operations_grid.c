@@ -39,7 +39,7 @@ static bool prepare_resample(model_world *world, model_operation *operation)
     for (int32_t axis = 0; axis < input->dimension; axis++)
         size[axis] = axis == 3 || random_chance(random, 70) ? input->region.size[axis]
                                                             : 1 + random_below(random, input->region.size[axis]);
-    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components);
+    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components, input);
     if (output == NULL || output == input)
         return false;
     operation_read(operation, input);
@@ -132,7 +132,8 @@ static bool expect_resample(const model_operation *operation, const operation_pi
     return true;
 }
 
-const operation_kind operation_resample = {"resample", prepare_resample, run_resample, expect_resample};
+const operation_kind operation_resample = {
+    .name = "resample", .prepare = prepare_resample, .run = run_resample, .expect = expect_resample};
 
 /* One vector for each pixel, or the nearest edge's; of series, for all volumes or for each. */
 static model_image *pick_displacement(model_world *world, const model_image *output)
@@ -192,4 +193,4 @@ static bool expect_warp(const model_operation *operation, const operation_pixels
     return true;
 }
 
-const operation_kind operation_warp = {"warp", prepare_warp, run_warp, expect_warp};
+const operation_kind operation_warp = {.name = "warp", .prepare = prepare_warp, .run = run_warp, .expect = expect_warp};

@@ -165,7 +165,8 @@ static bool expect_evaluate(const model_operation *operation, const operation_pi
     return true;
 }
 
-const operation_kind operation_evaluate = {"evaluate", prepare_evaluate, run_evaluate, expect_evaluate};
+const operation_kind operation_evaluate = {
+    .name = "evaluate", .prepare = prepare_evaluate, .run = run_evaluate, .expect = expect_evaluate};
 
 /* One pixel of numbers, or a line of bins: one that is there, or a new one. */
 static model_image *pick_result(model_world *world, cc_pixel_type type, int32_t components, int64_t most)
@@ -285,7 +286,8 @@ static bool expect_reduce(const model_operation *operation, const operation_pixe
     return true;
 }
 
-const operation_kind operation_reduce = {"reduce", prepare_reduce, run_reduce, expect_reduce};
+const operation_kind operation_reduce = {
+    .name = "reduce", .prepare = prepare_reduce, .run = run_reduce, .expect = expect_reduce};
 
 static bool prepare_measure(model_world *world, model_operation *operation)
 {
@@ -304,7 +306,8 @@ static cc_status run_measure(model_operation *operation, cc_image *const inputs[
                             stream, &operation->result);
 }
 
-const operation_kind operation_measure = {"measure", prepare_measure, run_measure, expect_reduce};
+const operation_kind operation_measure = {
+    .name = "measure", .prepare = prepare_measure, .run = run_measure, .expect = expect_reduce};
 
 static bool prepare_histogram(model_world *world, model_operation *operation)
 {
@@ -351,4 +354,5 @@ static bool expect_histogram(const model_operation *operation, const operation_p
     return true;
 }
 
-const operation_kind operation_histogram = {"histogram", prepare_histogram, run_histogram, expect_histogram};
+const operation_kind operation_histogram = {
+    .name = "histogram", .prepare = prepare_histogram, .run = run_histogram, .expect = expect_histogram};

@@ -1,8 +1,6 @@
 /* Parts of images: put in, cut out, continued, turned round, axes swapped. */
 #include "operation.h"
 
-#include "steps.h"
-
 #include <string.h>
 
 /* All of the input as it is. */
@@ -122,7 +120,8 @@ static cc_status run_paste(model_operation *operation, cc_image *const inputs[],
     return cc_image_paste(inputs[0], output, operation->region.index, stream);
 }
 
-const operation_kind operation_paste = {"paste", prepare_paste, run_paste, expect_arrangement};
+const operation_kind operation_paste = {
+    .name = "paste", .prepare = prepare_paste, .run = run_paste, .expect = expect_arrangement};
 
 static bool prepare_crop(model_world *world, model_operation *operation)
 {
@@ -134,7 +133,7 @@ static bool prepare_crop(model_world *world, model_operation *operation)
     if (region.is_empty)
         return false;
     const int64_t *size = region.errors == 0 ? region.box.size : input->region.size;
-    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components);
+    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components, NULL);
     if (output == NULL)
         return false;
     operation_read(operation, input);
@@ -157,7 +156,8 @@ static cc_status run_crop(model_operation *operation, cc_image *const inputs[], 
     return cc_image_crop(inputs[0], &operation->region, output, stream);
 }
 
-const operation_kind operation_crop = {"crop", prepare_crop, run_crop, expect_arrangement};
+const operation_kind operation_crop = {
+    .name = "crop", .prepare = prepare_crop, .run = run_crop, .expect = expect_arrangement};
 
 static bool prepare_pad(model_world *world, model_operation *operation)
 {
@@ -180,7 +180,7 @@ static bool prepare_pad(model_world *world, model_operation *operation)
         operation->arrangement.before[axis] = params->lower[axis];
         operation->arrangement.border[axis] = params->border[axis];
     }
-    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components);
+    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components, NULL);
     if (output == NULL)
         return false;
     operation_read(operation, input);
@@ -197,14 +197,15 @@ static cc_status run_pad(model_operation *operation, cc_image *const inputs[], c
     return cc_image_pad(inputs[0], &operation->params.pad, output, stream);
 }
 
-const operation_kind operation_pad = {"pad", prepare_pad, run_pad, expect_arrangement};
+const operation_kind operation_pad = {
+    .name = "pad", .prepare = prepare_pad, .run = run_pad, .expect = expect_arrangement};
 
 static bool prepare_flip(model_world *world, model_operation *operation)
 {
     model_image *input = operation_pick(world);
-    model_image *output =
-        input != NULL ? operation_pick_output(world, input->dimension, input->region.size, input->kind.components)
-                      : NULL;
+    model_image *output = input != NULL ? operation_pick_output(world, input->dimension, input->region.size,
+                                                                input->kind.components, input)
+                                        : NULL;
     if (output == NULL)
         return false;
     operation_read(operation, input);
@@ -220,7 +221,8 @@ static cc_status run_flip(model_operation *operation, cc_image *const inputs[], 
     return cc_image_flip(inputs[0], operation->arrangement.flipped, output, stream);
 }
 
-const operation_kind operation_flip = {"flip", prepare_flip, run_flip, expect_arrangement};
+const operation_kind operation_flip = {
+    .name = "flip", .prepare = prepare_flip, .run = run_flip, .expect = expect_arrangement};
 
 static bool prepare_permute(model_world *world, model_operation *operation)
 {
@@ -241,7 +243,7 @@ static bool prepare_permute(model_world *world, model_operation *operation)
         size[axis] = input->region.size[order[axis]];
         is_plain = is_plain && order[axis] == axis;
     }
-    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components);
+    model_image *output = operation_pick_output(world, input->dimension, size, input->kind.components, NULL);
     if (output == NULL)
         return false;
     operation_read(operation, input);
@@ -255,4 +257,5 @@ static cc_status run_permute(model_operation *operation, cc_image *const inputs[
     return cc_image_permute(inputs[0], operation->arrangement.order, output, stream);
 }
 
-const operation_kind operation_permute = {"permute", prepare_permute, run_permute, expect_arrangement};
+const operation_kind operation_permute = {
+    .name = "permute", .prepare = prepare_permute, .run = run_permute, .expect = expect_arrangement};

@@ -18,7 +18,8 @@ static int32_t axes_in_space(const model_image *image)
 /* Input and output of one size, with so many components. */
 static bool choose_images(model_world *world, model_operation *operation, model_image *input, int32_t components)
 {
-    model_image *output = operation_pick_output(world, input->dimension, input->region.size, components);
+    model_image *output = operation_pick_output(world, input->dimension, input->region.size, components,
+                                                operation->apart > 0 ? input : NULL);
     if (output == NULL)
         return false;
     operation_read(operation, input);
@@ -182,9 +183,12 @@ static bool expect_laplacian(const model_operation *operation, const operation_p
     return true;
 }
 
-const operation_kind operation_gradient = {"gradient", prepare_gradient, run_gradient, expect_gradient};
-const operation_kind operation_divergence = {"divergence", prepare_divergence, run_divergence, expect_divergence};
-const operation_kind operation_laplacian = {"laplacian", prepare_laplacian, run_laplacian, expect_laplacian};
+const operation_kind operation_gradient = {
+    .name = "gradient", .prepare = prepare_gradient, .run = run_gradient, .expect = expect_gradient};
+const operation_kind operation_divergence = {
+    .name = "divergence", .prepare = prepare_divergence, .run = run_divergence, .expect = expect_divergence};
+const operation_kind operation_laplacian = {
+    .name = "laplacian", .prepare = prepare_laplacian, .run = run_laplacian, .expect = expect_laplacian};
 
 static bool prepare_gaussian(model_world *world, model_operation *operation)
 {
@@ -220,7 +224,7 @@ static cc_status run_gaussian(model_operation *operation, cc_image *const inputs
     return cc_image_smooth_gaussian(inputs[0], &operation->params.gaussian, output, stream);
 }
 
-const operation_kind operation_gaussian = {"smooth", prepare_gaussian, run_gaussian, NULL};
+const operation_kind operation_gaussian = {.name = "smooth", .prepare = prepare_gaussian, .run = run_gaussian};
 
 static bool is_whole(cc_pixel_type type)
 {
@@ -317,4 +321,5 @@ static bool expect_convolve(const model_operation *operation, const operation_pi
     return true;
 }
 
-const operation_kind operation_convolve = {"convolve", prepare_convolve, run_convolve, expect_convolve};
+const operation_kind operation_convolve = {
+    .name = "convolve", .prepare = prepare_convolve, .run = run_convolve, .expect = expect_convolve};
