@@ -51,12 +51,12 @@ static void compare_number(const char *what, int64_t is, int64_t expected)
 
 /* Without the oracle's word on validity: an access moves no more than its pixels, all of them once to tidy up, and what
  * it has written to each borrower. */
-static void compare_bounds(const oracle_pixels *pixels, int32_t loans, const way ways[3])
+static void compare_bounds(const oracle_pixels *pixels, const oracle_cost *cost, int32_t loans, const way ways[3])
 {
     const int64_t whole = pixels->count * pixels->pixel_bytes;
     const int64_t most = 2 + loans;
     for (int32_t i = 0; i < 3; i++) {
-        model_check(ways[i].bytes <= most * whole, "%s: %lld bytes, expected at most some times all %lld", ways[i].name,
+        model_check(ways[i].bytes <= most * whole + cost->of_tiles[i], "%s: %lld bytes, expected at most some times all %lld", ways[i].name,
                     (long long)ways[i].bytes, (long long)whole);
         model_check((ways[i].copies == 0) == (ways[i].bytes == 0) && ways[i].copies <= most * pixels->count,
                     "%s: %lld copies of %lld bytes", ways[i].name, (long long)ways[i].copies, (long long)ways[i].bytes);
@@ -142,7 +142,7 @@ void world_end_step(model_world *world)
         way ways[3];
         difference(&pixels->counters, &after, ways);
         if (world->tidies) {
-            compare_bounds(pixels->oracle, world->loan_count, ways);
+            compare_bounds(pixels->oracle, &world->costs[i].cost, world->loan_count, ways);
             accept_memory(world, pixels);
         } else {
             compare_cost(&world->costs[i].cost, &pixels->counters, &after, ways);
