@@ -278,7 +278,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
                     store_vectors(vectors, w.to + (n == 0 ? 0 : plan.work.destination.stride[1]), w.count, w.is_in,
                                   own);
             }
-            /* Not before, since there are too few registers. */
+            /* Together with the sides of the next slice: the vectors need the registers until here. */
             load_ahead(&plan, &w, ahead);
         }
     }

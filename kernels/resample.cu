@@ -240,11 +240,12 @@ typedef struct stand {
     float fy[ROWS];
 } stand;
 
+/* The lower half of what cc__fixed_of() has holds all of a pixel inside. */
 static __device__ inline uint32_t pixel_of(double position, float *out_fraction)
 {
-    const uint64_t fixed = (uint64_t)cc__fixed_of(position);
-    *out_fraction = (float)(int32_t)(fixed & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;
-    return (uint32_t)(fixed >> CC__FIXED_BITS);
+    const uint64_t bits = cc__bits_of_float64(position + 0x1.8p29);
+    *out_fraction = (float)(int32_t)(bits & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;
+    return (uint32_t)(bits >> CC__FIXED_BITS) - UINT32_C(0x90000000);
 }
 
 static __device__ inline bool is_between(double position, int64_t size)
