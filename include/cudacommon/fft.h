@@ -55,7 +55,7 @@ typedef struct cc_convolve_params {
  * agree within the error. A NaN or an infinity makes its whole line NaN.
  *
  * On a GPU by cuFFT, which is looked for when it is first needed: the file that CUDACOMMON_CUFFT in the environment
- * names, libcufft.so as the dynamic linker finds it or another library has loaded it, or the one in /usr/local/cuda.
+ * names, libcufft.so as the dynamic linker finds it or another library has loaded it, or that of an installed toolkit.
  * Plans are kept for the next call. On the CPU by KissFFT (libkissfft-float, for float64 libkissfft-double; Debian has
  * the first in libkissfft-dev), if it is found; else, and for odd lengths and other prime factors than 2, 3 and 5, by
  * adding up every product, which is slow for long filters.

@@ -121,6 +121,13 @@ typedef enum cc_loan_standing {
 CC_API int32_t cc_loan_renew(cc_loan *loan, const cc_image *image);
 
 /**
+ * The same, but does not ask the device what is done in its default stream, which takes longer than all the rest: where
+ * cc_loan_renew() would have to, this is CC_LOAN_PENDING.
+ * Thread safety: as cc_loan_renew(). Since 2.0.
+ */
+CC_API int32_t cc_loan_renew_without_asking(cc_loan *loan, const cc_image *image);
+
+/**
  * Where the lent region is in space, as the image had it when it was lent: index is that of the region's first pixel.
  * out_geometry: initialised with CC_GEOMETRY_INIT.
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL or struct_size 0.

@@ -68,16 +68,17 @@ static bool default_stream_is_idle(cc__backend *backend, int32_t device)
 
 /*
  * Whether whoever gets the pixels must wait, in whatever stream it works. Where somebody unknown works with them, it is
- * the default stream that has to be waited for, and nothing has to be if that is idle.
+ * the default stream that has to be waited for, and nothing has to be if that is idle: asks is false when that is not
+ * to be asked for, which costs most of all.
  */
-static bool is_pending(cc__data_manager *manager, const cc__loan_request *request, cc__use use)
+static bool is_pending(cc__data_manager *manager, const cc__loan_request *request, cc__use use, bool asks)
 {
     cc__site *site = cc__data_manager_site(manager, request->place);
     const cc__waiter anybody = cc__waiter_of_library(request->place);
     cc__timeline_ask_now(&site->timeline, &request->box, use, &anybody);
     if (cc__timeline_is_quiet(&site->timeline, &request->box, use, &anybody))
         return false;
-    return !cc__timeline_waits_device_wide(&site->timeline, &request->box, use, &anybody) ||
+    return !cc__timeline_waits_device_wide(&site->timeline, &request->box, use, &anybody) || !asks ||
            !default_stream_is_idle(manager->backend, request->place);
 }
 
@@ -89,7 +90,7 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__loan_reque
     const cc__use use = request->access == CC_ACCESS_READ ? CC__USE_READ : CC__USE_WRITE;
     cc__fences fences = {0};
     if (out_pending != NULL)
-        *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use);
+        *out_pending = request->place != CC_PLACE_HOST && is_pending(manager, request, use, true);
     else if (request->place != CC_PLACE_HOST)
         cc__timeline_ask(timeline, &request->box, use, waiter);
     cc_status status = cc__timeline_collect(timeline, &request->box, use, waiter, &fences);
@@ -255,7 +256,7 @@ static bool is_usable(const cc__data_manager *manager)
     return is_usable;
 }
 
-bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool *out_pending)
+bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool asks, bool *out_pending)
 {
     const bool on_host = lent->place == CC_PLACE_HOST;
     const cc__use use = lent->writes ? CC__USE_WRITE : CC__USE_READ;
@@ -269,7 +270,7 @@ bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, boo
                         cc__timeline_is_quiet(&site->timeline, &lent->box, use, &waiter);
     if (stands && !on_host) {
         const cc__loan_request request = {.box = lent->box, .place = lent->place};
-        *out_pending = is_pending(manager, &request, use);
+        *out_pending = is_pending(manager, &request, use, asks);
         cc__resident_use(&site->resident);
     }
     cc__lock_let_go(&manager->lock);

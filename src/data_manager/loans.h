@@ -25,8 +25,9 @@ typedef struct cc__loan_request {
  */
 cc_status cc__data_manager_lend(cc__data_manager *manager, const cc__loan_request *request, cc__lent **out_lent,
                                 unsigned char **out_pixels, int64_t out_stride[CC_MAX_DIMENSION], bool *out_pending);
-/* Whether what is lent is as a new loan of it would be; see cc_loan_renew(). out_pending stays as it is on the host. */
-bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool *out_pending);
+/* Whether what is lent is as a new loan of it would be; see cc_loan_renew(), and for asks false
+ * cc_loan_renew_without_asking(). out_pending stays as it is on the host. */
+bool cc__data_manager_renew(cc__data_manager *manager, const cc__lent *lent, bool asks, bool *out_pending);
 /* Cannot fail, and waits for no device. in_stream: the borrower's last work is in `stream`. */
 void cc__data_manager_take_back(cc__data_manager *manager, cc__lent *lent, bool in_stream, cc_stream stream);
 

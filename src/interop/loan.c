@@ -198,13 +198,23 @@ static bool is_loan_of(const cc_loan *loan, const cc_image *image)
            (loan->place == CC_PLACE_HOST || loan->place == cc_image_get_device(image));
 }
 
-int32_t cc_loan_renew(cc_loan *loan, const cc_image *image)
+static int32_t renew(cc_loan *loan, const cc_image *image, bool asks)
 {
     bool is_pending = false;
     if (loan == NULL || image == NULL || loan->lent == NULL || !is_loan_of(loan, image) ||
-        !cc__data_manager_renew(loan->manager, loan->lent, &is_pending))
+        !cc__data_manager_renew(loan->manager, loan->lent, asks, &is_pending))
         return CC_LOAN_STALE;
     return is_pending ? CC_LOAN_PENDING : CC_LOAN_STANDS;
+}
+
+int32_t cc_loan_renew(cc_loan *loan, const cc_image *image)
+{
+    return renew(loan, image, true);
+}
+
+int32_t cc_loan_renew_without_asking(cc_loan *loan, const cc_image *image)
+{
+    return renew(loan, image, false);
 }
 
 cc_status cc_loan_get_geometry(const cc_loan *loan, cc_geometry *out_geometry)

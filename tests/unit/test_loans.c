@@ -427,6 +427,8 @@ START_TEST(a_loan_stands_for_a_new_one)
     cc_loan *loan = must_export(CC_PLACE_HOST, CC_ACCESS_READ_WRITE, NULL);
     (void)cc_image_set_label(NULL, NULL);
     const char *message = cc_last_error_message();
+    ck_assert_int_eq(cc_loan_renew_without_asking(loan, image), CC_LOAN_STANDS);
+    ck_assert_int_eq(cc_loan_renew_without_asking(NULL, image), CC_LOAN_STALE);
     ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
     ck_assert_int_eq(cc_loan_renew(NULL, image), CC_LOAN_STALE);
     ck_assert_int_eq(cc_loan_renew(loan, NULL), CC_LOAN_STALE);

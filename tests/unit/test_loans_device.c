@@ -305,6 +305,9 @@ START_TEST(a_loan_stands_while_nothing_has_to_be_waited_for)
     fixture_ok(cc_stream_synchronize(device, CC_STREAM_DEFAULT));
     const faulty_counts before = faulty_backend_counts(fixture_backend);
     ck_assert_int_eq(cc_loan_renew(loan, image), CC_LOAN_STANDS);
+    const faulty_counts asked = faulty_backend_counts(fixture_backend);
+    ck_assert_int_eq(cc_loan_renew_without_asking(loan, image), CC_LOAN_PENDING);
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).total_calls, asked.total_calls);
     ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_STREAM_WAIT],
                      before.calls[FAULTY_STREAM_WAIT]);
 

@@ -15,7 +15,7 @@ from . import _structures as structures
 from ._access import DevicePixels, HostPixels, order_number
 from ._arithmetic import Arithmetic
 from ._filters import Filters
-from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew
+from ._lending import LOAN_PENDING, NOWHERE, Lent, Standing, export_params, layout_of, lend_into, renew, renew_without_asking
 from ._library import address_argument, check, library
 from ._pixel import BFLOAT16, dtype_of, name_of, number_of, pixel_bytes, value_of
 from ._reductions import Reductions
@@ -748,7 +748,15 @@ class Image(Arithmetic, Reductions, Regions, Filters, Smoothing):
         except IndexError:
             before = None
         else:
-            standing = 0 if stream else renew(loan.loan, self._argument)
+            # To ask the device costs more than all the rest. Of two reads the first is for whether there is an attribute.
+            asks = loan.asks
+            loan.asks = not asks
+            if stream:
+                standing = 0
+            elif asks:
+                standing = renew(loan.loan, self._argument)
+            else:
+                standing = renew_without_asking(loan.loan, self._argument)
             if standing:
                 (current if current is self._current_loans else self._old_loans).append(loan)
                 interface = loan.interface.copy()

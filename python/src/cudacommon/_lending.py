@@ -20,6 +20,7 @@ _release = library.cc_loan_release
 
 #: ``renew(loan, image)``, both as address_argument() makes them: 0 when a new loan is needed
 renew = unchecked("cc_loan_renew")
+renew_without_asking = unchecked("cc_loan_renew_without_asking")
 LOAN_PENDING = 2
 
 _DESCRIPTOR_BYTES = ctypes.sizeof(structures.Descriptor)
@@ -83,9 +84,11 @@ def end_loan(loan: int) -> None:
 class Standing:
     """A loan that is told of again and again, and the interface that tells of it, for the attributes of an image."""
 
-    __slots__ = ("interface", "loan")
+    __slots__ = ("asks", "interface", "loan")
 
     def __init__(self, loan: int, interface: dict[str, Any]) -> None:
+        #: whether the next to be told shall know if the device is idle
+        self.asks = True
         self.loan = address_argument(loan)
         self.interface = interface
 

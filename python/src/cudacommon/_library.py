@@ -118,6 +118,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "cc_image_export": (_Status, [_handle, _export, _descriptor, _out]),
     "cc_loan_release": (None, [c_void_p]),
     "cc_loan_renew": (c_int32, [c_void_p, _handle]),
+    "cc_loan_renew_without_asking": (c_int32, [c_void_p, _handle]),
     "cc_image_export_dlpack": (_Status, [_handle, _export, c_uint32, _out]),
     "cc_image_export_dlpack_legacy": (_Status, [_handle, _export, c_uint32, _out]),
     "cc_image_import": (_Status, [_descriptor, _import, _out]),
