@@ -104,32 +104,6 @@ static __device__ inline void DENSE(take)(const cc__dense_plan *plan, int32_t ki
     }
 }
 
-static __device__ inline void DENSE(square_roots)(double value[DENSE_COUNT])
-{
-    bool is_usual = false;
-#ifdef __CUDA_ARCH__
-    double root[DENSE_COUNT];
-    is_usual = true;
-    CC__UNROLL
-    for (int32_t i = 0; i < DENSE_COUNT; i++) {
-        double seed;
-        asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(value[i]));
-        is_usual = is_usual && cc__root_is_usual(value[i]) != 0;
-        root[i] = cc__root_of_usual(value[i], (uint32_t)__double2hiint(seed));
-    }
-    if (is_usual) {
-        CC__UNROLL
-        for (int32_t i = 0; i < DENSE_COUNT; i++)
-            value[i] = root[i];
-    }
-#endif
-    if (!is_usual) {
-        CC__UNROLL
-        for (int32_t i = 0; i < DENSE_COUNT; i++)
-            value[i] = cc__square_root(value[i]);
-    }
-}
-
 #define DENSE_UNIFORM_STEP(NAME)                                                                                       \
     case CC_STEP_##NAME:                                                                                               \
         CC__UNROLL                                                                                                     \
@@ -155,10 +129,7 @@ static __device__ inline void DENSE(make_uniform_step)(int32_t kind, double valu
         for (int32_t i = 0; i < DENSE_COUNT; i++)
             value[i] = cc__dense_plain_minimum(cc__dense_plain_maximum(value[i], a), b);
         break;
-    case CC_STEP_SQUARE_ROOT:
-        DENSE(square_roots)(value);
-        break;
-        CC__FOR_EACH_RATIONAL_STEP(DENSE_UNIFORM_STEP)
+        CC__FOR_EACH_SHORT_REAL_STEP(DENSE_UNIFORM_STEP)
     }
 }
 

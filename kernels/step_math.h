@@ -23,16 +23,14 @@
     X(LESS)                                                                                                            \
     X(EQUAL)                                                                                                           \
     X(SELECT)
-#define CC__FOR_EACH_RATIONAL_STEP(X)                                                                                  \
+/* All but ARGUMENT, whose table takes memory of every thread. */
+#define CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                \
     CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                                  \
     X(NEGATE)                                                                                                          \
     X(ABSOLUTE)                                                                                                        \
     X(SQUARE)                                                                                                          \
+    X(SQUARE_ROOT)                                                                                                     \
     X(IMAGINARY)
-/* All but ARGUMENT, whose table takes memory of every thread. */
-#define CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                \
-    CC__FOR_EACH_RATIONAL_STEP(X)                                                                                      \
-    X(SQUARE_ROOT)
 #define CC__FOR_EACH_REAL_STEP(X)                                                                                      \
     CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                    \
     X(ARGUMENT)
@@ -77,31 +75,6 @@ CC__SHARED double cc__square_root(double value)
 #else
     return sqrt(value);
 #endif
-}
-
-/*
- * A square root without branches, so that a thread computes several at once: for values away from the ends of the
- * exponents, from the upper half of a float64 near 1 / sqrt(value). Two steps of Newton's method and one on the root,
- * whose rest fma() has exactly, round it correctly; the seed's lower half may be anything.
- */
-CC__SHARED uint32_t cc__root_lower_half(double value)
-{
-    return (uint32_t)(cc__bits_of_float64(value) >> 32) - UINT32_C(0x3500000);
-}
-
-CC__SHARED int32_t cc__root_is_usual(double value)
-{
-    return cc__root_lower_half(value) < UINT32_C(0x7ca00000);
-}
-
-CC__SHARED double cc__root_of_usual(double value, uint32_t seed_upper_half)
-{
-    double seed = cc__float64_of_bits((uint64_t)seed_upper_half << 32 | cc__root_lower_half(value));
-    double rest = fma(value, -(seed * seed), 1.0);
-    double inverse = fma(fma(rest, 0.375, 0.5), seed * rest, seed);
-    double root = value * inverse;
-    double half = cc__float64_of_bits(cc__bits_of_float64(inverse) - (UINT64_C(1) << 52));
-    return fma(fma(root, -root, value), half, root);
 }
 
 CC__SHARED double cc__magnitude_of_real(double value)

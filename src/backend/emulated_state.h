@@ -57,7 +57,7 @@ typedef enum cc__task_kind {
 } cc__task_kind;
 
 /* The most blocks that a task works on. */
-#define CC__TASK_BLOCKS CC__KERNEL_RANGES
+#define CC__TASK_BLOCKS (CC__KERNEL_RANGES > 1 + CC__MAX_SOURCES ? CC__KERNEL_RANGES : 1 + CC__MAX_SOURCES)
 
 typedef struct cc__task {
     struct cc__task *next;

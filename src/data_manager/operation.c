@@ -45,8 +45,14 @@ static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping,
                                 void *context)
 {
     cc_status status = work(context);
-    if (status != CC_OK)
+    if (status != CC_OK) {
+        /* Of several launches some may be queued: whoever comes next waits for them. */
+        cc__error_state before;
+        cc__error_save(&before);
+        mapping->is_noted = cc__lending_note_use(manager, mapping, stream) == CC_OK;
+        cc__error_restore(&before);
         return status;
+    }
     status = cc__lending_note_use(manager, mapping, stream);
     if (status != CC_OK) {
         /* Nobody can say when the work is done; what others have of these pixels is what counts. */

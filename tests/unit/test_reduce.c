@@ -405,6 +405,43 @@ START_TEST(without_memory_nothing_changes)
 }
 END_TEST
 
+/* One number for each component is a work for each: the first is queued when the second one fails. */
+START_TEST(what_was_queued_before_a_failure_is_waited_for)
+{
+    static const double values[] = {1, 2, 3, 4};
+    const faulty_rule rule = {FAULTY_REDUCE, 2, false, CC_ERROR_DEVICE, 999};
+    void *pixels = NULL;
+    if (fixture_device_count() == 0)
+        return;
+    cc_image *image = numbers_image(CC_PIXEL_FLOAT32, 2, 2, 1, values);
+    cc_image *sums = numbers_image(CC_PIXEL_FLOAT64, 2, 1, 1, values);
+    const cc_stream stream = fixture_stream_create(0), other = fixture_stream_create(0);
+    fixture_ok(cc_image_prefetch(image, NULL, 0));
+    fixture_ok(cc_image_prefetch(sums, NULL, 0));
+    cc_image *const both[] = {image, sums};
+    for (int32_t i = 0; i < 2; ++i) { /* so that there is nothing else to wait for */
+        fixture_ok(cc_image_map_device(both[i], NULL, CC_ACCESS_READ_WRITE, other, &pixels));
+        fixture_ok(cc_image_unmap_device(both[i], pixels, other));
+    }
+    faulty_backend_add_rule(fixture_backend, &rule);
+    fixture_expect(CC_ERROR_DEVICE, cc_image_reduce(CC_REDUCE_SUM, image, NULL, sums, stream));
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).failures, 1);
+    for (int32_t i = 0; i < 2; ++i) {
+        const int64_t waits = faulty_backend_counts(fixture_backend).calls[FAULTY_STREAM_WAIT];
+        fixture_ok(cc_image_map_device(both[i], NULL, CC_ACCESS_WRITE, other, &pixels));
+        if (fixture_is_emulated())
+            ck_assert_int_gt(faulty_backend_counts(fixture_backend).calls[FAULTY_STREAM_WAIT], waits);
+        fixture_ok(cc_image_unmap_device(both[i], pixels, other));
+    }
+    fixture_ok(cc_stream_synchronize(0, stream));
+    fixture_ok(cc_stream_synchronize(0, other));
+    fixture_stream_destroy(0, stream);
+    fixture_stream_destroy(0, other);
+    cc_image_release(image);
+    cc_image_release(sums);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("reduce");
@@ -421,6 +458,7 @@ int main(void)
     tcase_add_test(tcase, what_is_refused);
     tcase_add_loop_test(tcase, a_failed_reduction_changes_nothing, 0, COUNT(rules));
     tcase_add_test(tcase, without_memory_nothing_changes);
+    tcase_add_test(tcase, what_was_queued_before_a_failure_is_waited_for);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);
 }
