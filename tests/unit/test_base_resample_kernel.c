@@ -24,7 +24,8 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     last_kernel = kernel;
-    if (kernel == (const void *)find_coefficients || kernel == (const void *)find_float32_coefficients) {
+    if (kernel == (const void *)find_coefficients || kernel == (const void *)find_long_coefficients ||
+        kernel == (const void *)find_row_coefficients) {
         const bspline_plan *plan = arguments[0];
         void (*find)(const bspline_plan) = (void (*)(const bspline_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find(*plan));
@@ -256,21 +257,25 @@ static bool are_same(cc_pixel_type type, const unsigned char *a, const unsigned 
     return are;
 }
 
-/* Lines around the horizon and of one pixel, along every axis; float32 often as they are where rows are packed. */
+/*
+ * Lines of one pixel, around the horizon, and around where they are long and go by groups, along every axis; float32
+ * often as they are where rows are packed, or in place.
+ */
 START_TEST(coefficients_agree_with_the_host)
 {
-    static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 100};
+    static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 33, 34, 47, 48, 49, 64, 65, 81, 100};
     unsigned char *buffers[BUFFERS];
     uint32_t state = 7;
+    int32_t packed = 0, in_place = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
-    for (int32_t round = 0; round < 360; round++) {
+    for (int32_t round = 0; round < 510; round++) {
         cc__bspline work = {.source_type = (cc_pixel_type)random_below(&state, 13),
                             .components = (int32_t)(1 + random_below(&state, 3)),
                             .axis = round % 3,
                             .size = {3, 2, 4, 2}};
         work.in_float32 = cc__fits_float32(work.source_type) && round % 2 == 0;
-        work.size[work.axis] = lengths[round % 9];
+        work.size[work.axis] = lengths[round / 6 % 17];
         const cc_pixel_type type = work.in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
         int64_t span = random_span(&state, work.source_type, work.components, work.size, &work.source);
         int64_t bytes = random_span(&state, type, work.components, work.size, &work.destination);
@@ -285,18 +290,32 @@ START_TEST(coefficients_agree_with_the_host)
                     : axis == 1 ? 512
                                 : 512 * work.size[1] * (axis == 3 ? work.size[2] : 1);
             span = bytes = 512 * work.size[1] * work.size[2] * work.size[3];
+            packed += work.size[0] > CC__BSPLINE_LONG;
+        }
+        const bool is_in_place = work.in_float32 && work.source_type == type && random_below(&state, 2) == 0;
+        if (is_in_place) {
+            memcpy(work.source.stride, work.destination.stride, sizeof work.source.stride);
+            span = bytes;
+            in_place += work.size[work.axis] > CC__BSPLINE_LONG;
         }
         write_cases(work.source_type, &state, span / bytes_of_type(work.source_type), buffers[SOURCE]);
         memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
         memset(buffers[FOUND], 0x5a, (size_t)bytes);
-        work.source.data = buffers[SOURCE];
         work.destination.data = buffers[EXPECTED];
+        work.source.data = is_in_place ? buffers[EXPECTED] : buffers[SOURCE];
+        if (is_in_place) {
+            memcpy(buffers[EXPECTED], buffers[SOURCE], (size_t)bytes);
+            memcpy(buffers[FOUND], buffers[SOURCE], (size_t)bytes);
+        }
         cc__bspline_lines(&work, 1, cc__bspline_line_count(&work) - 1);
         cc__bspline_lines(&work, 0, 1);
         work.destination.data = buffers[FOUND];
+        work.source.data = is_in_place ? buffers[FOUND] : buffers[SOURCE];
         ck_assert_int_eq(cc__launch_bspline(&work, &launcher), CC_OK);
         ck_assert_msg(are_same(type, buffers[EXPECTED], buffers[FOUND], bytes), "round %d", round);
     }
+    ck_assert_int_gt(packed, 10);
+    ck_assert_int_gt(in_place, 10);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
 }
