@@ -4,6 +4,10 @@
 #include "kernels/bspline.cu"
 #include "kernels/number_types.h"
 #include "kernels/resample.cu"
+#include "kernels/resample_cubic.cu"
+#include "kernels/resample_linear.cu"
+#include "kernels/resample_nearest.cu"
+#include "kernels/resample_warp.cu"
 #include "support/plain_work.h"
 #include "support/rescale_cases.h"
 
