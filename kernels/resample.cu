@@ -74,14 +74,6 @@ static __device__ inline void copy_component(int32_t type, unsigned char *to, co
 DEFINE_ANY(float, float32)
 DEFINE_ANY(double, float64)
 
-static bool is_straight(const cc__resample *work)
-{
-    bool is = true;
-    for (int32_t n = 0; n < 9; n++)
-        is = is && (n / 3 == n % 3 || work->pull[n / 3][n % 3] == 0);
-    return is;
-}
-
 static const void *kernel_of(const cc__resample *work)
 {
     const void *const kernels[] = {cc__nearest_kernel(work), cc__warp_kernel(work), cc__linear_kernel(work),
@@ -90,15 +82,6 @@ static const void *kernel_of(const cc__resample *work)
         if (kernels[n] != NULL)
             return kernels[n];
     return work->in_float32 ? (const void *)resample_any_float32 : (const void *)resample_any_float64;
-}
-
-static bool has_short_planes(const cc__resample *work)
-{
-    const int64_t *stride = work->source.stride, *size = work->source_size;
-    for (int32_t axis = 0; axis < 3; axis++)
-        if (stride[axis] < 0 || stride[axis] > INT32_MAX || size[axis] > CC__RESAMPLE_MOST_FIXED)
-            return false;
-    return stride[0] * (size[0] - 1) <= INT32_MAX - stride[1] * (size[1] - 1);
 }
 
 static cc_status launch_coefficients(const cc__resample *work, const cc__launcher *launcher)

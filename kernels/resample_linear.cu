@@ -75,19 +75,6 @@ typedef struct stand {
     float fy[ROWS];
 } stand;
 
-/* The lower half of what cc__fixed_of() has holds all of a pixel inside. */
-static __device__ inline uint32_t pixel_of(double position, float *out_fraction)
-{
-    const uint64_t bits = cc__bits_of_float64(position + 0x1.8p29);
-    *out_fraction = (float)(int32_t)(bits & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;
-    return (uint32_t)(bits >> CC__FIXED_BITS) - UINT32_C(0x90000000);
-}
-
-static __device__ inline bool is_between(double position, int64_t size)
-{
-    return (uint64_t)cc__fixed_of(position) < (uint64_t)(size - 1) << CC__FIXED_BITS;
-}
-
 /* False where the thread's pixels do not all have all their neighbours. Positions only go up or down along a column. */
 static __device__ inline bool find_stand(const resample_plan *plan, const walk *w, stand *out)
 {

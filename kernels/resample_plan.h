@@ -89,6 +89,19 @@ static __device__ inline bool find_nearest(const cc__resample *work, const doubl
     return true;
 }
 
+/* The lower half of what cc__fixed_of() has holds all of a pixel inside. */
+static __device__ inline uint32_t pixel_of(double position, float *out_fraction)
+{
+    const uint64_t bits = cc__bits_of_float64(position + 0x1.8p29);
+    *out_fraction = (float)(int32_t)(bits & ((1 << CC__FIXED_BITS) - 1)) * 0x1p-23F;
+    return (uint32_t)(bits >> CC__FIXED_BITS) - UINT32_C(0x90000000);
+}
+
+static __device__ inline bool is_between(double position, int64_t size)
+{
+    return (uint64_t)cc__fixed_of(position) < (uint64_t)(size - 1) << CC__FIXED_BITS;
+}
+
 #define READ_FLOAT32(FROM) (*(const float *)(FROM))
 CC__DEFINE_SAMPLE(of_float32, float, float32, READ_FLOAT32)
 
@@ -102,6 +115,23 @@ static inline bool is_upright(const cc__resample *work)
     const double(*row)[4] = work->map.row;
     return work->field.data == NULL && work->size[2] > 1 && row[0][2] == 0 && row[1][2] == 0 && row[2][0] == 0 &&
            row[2][1] == 0;
+}
+
+static inline bool is_straight(const cc__resample *work)
+{
+    bool is = true;
+    for (int32_t n = 0; n < 9; n++)
+        is = is && (n / 3 == n % 3 || work->pull[n / 3][n % 3] == 0);
+    return is;
+}
+
+static inline bool has_short_planes(const cc__resample *work)
+{
+    const int64_t *stride = work->source.stride, *size = work->source_size;
+    for (int32_t axis = 0; axis < 3; axis++)
+        if (stride[axis] < 0 || stride[axis] > INT32_MAX || size[axis] > CC__RESAMPLE_MOST_FIXED)
+            return false;
+    return stride[0] * (size[0] - 1) <= INT32_MAX - stride[1] * (size[1] - 1);
 }
 
 /* The kernel that does this work, NULL where none of the kind does. */

@@ -154,11 +154,15 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
     const bool is_inside = random_below(state, 4) == 0;
     if (is_inside)
         put_inside(state, work);
-    const bool has_field = !is_inside && random_below(state, 5) == 0, is_straight = random_below(state, 2) == 0;
+    const bool has_field = random_below(state, is_inside ? 2 : 5) == 0, is_straight = random_below(state, 2) == 0;
     work->field_type = random_below(state, 2) == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
-    if (has_field && random_below(state, 2) == 0) {
+    if (has_field && random_below(state, 4) != 0) {
         work->interpolation = CC_INTERPOLATION_LINEAR;
         work->source_type = work->destination_type = work->field_type = CC_PIXEL_FLOAT32;
+    }
+    if (is_inside && !has_field && random_below(state, 3) == 0) {
+        work->interpolation = CC_INTERPOLATION_CUBIC_BSPLINE;
+        work->source_type = work->destination_type = CC_PIXEL_FLOAT32;
     }
     work->is_fixed = random_below(state, 8) != 0;
     work->in_float32 = work->is_fixed && cc__fits_float32(work->source_type) &&
@@ -168,9 +172,13 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
             work->field_size[axis] = axis < work->axes ? 1 + random_below(state, 5) : 1;
         work->field_size[3] = 1 + random_below(state, work->size[3]);
         random_map(state, work->axes, work->field_size, &work->field_map);
+        const bool is_on_grid = is_straight && random_below(state, 2) == 0;
+        for (int32_t row = 0; is_on_grid && row < 3; row++)
+            for (int32_t column = 0; column < 4; column++)
+                work->field_map.row[row][column] = column == 3 ? (double)random_below(state, 9) - 6 : row == column;
         for (int32_t n = 0; n < 9; n++)
             if (n / 3 < work->axes && n % 3 < work->axes && (n / 3 == n % 3 || !is_straight))
-                work->pull[n / 3][n % 3] = random_number(state, -0.02, 0.02);
+                work->pull[n / 3][n % 3] = random_number(state, -1, 1) * (is_inside ? 0.005 : 0.02);
         const int64_t span = random_span(state, work->field_type, work->axes, work->field_size, &work->field);
         if (span > BUFFER_BYTES)
             return false;
@@ -216,7 +224,7 @@ START_TEST(any_work_agrees_with_the_host)
 {
     unsigned char *buffers[BUFFERS];
     uint32_t state = 101 + (uint32_t)_i;
-    int32_t done = 0, fast = 0, parallel = 0, warps = 0, steady = 0, cubic = 0;
+    int32_t done = 0, fast = 0, parallel = 0, warps = 0, steady = 0, on_grid = 0, cubic = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
     for (int32_t round = 0; round < ROUNDS; round++) {
@@ -238,13 +246,15 @@ START_TEST(any_work_agrees_with_the_host)
         cubic += last_kernel == (const void *)upright_cubic_float32;
         warps += last_kernel == (const void *)warp_float32;
         steady += last_kernel == (const void *)steady_warp_float32;
+        on_grid += last_kernel == (const void *)grid_warp_float32;
     }
     ck_assert_int_gt(done, ROUNDS * 3 / 4);
     ck_assert_int_gt(fast, ROUNDS / 8);
     ck_assert_int_gt(parallel, 10);
-    ck_assert_int_gt(cubic, 1);
+    ck_assert_int_gt(cubic, 3);
     ck_assert_int_gt(warps, 3);
     ck_assert_int_gt(steady, 3);
+    ck_assert_int_gt(on_grid, 3);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
 }
