@@ -5,9 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* More components at once than this have no use, and longer texts cost more to compile. */
-#define MOST_COMPONENTS 16
-#define MOST_STEPS 128 /* of all components together */
+/* Of all components together: longer texts take longer to compile. */
+#define MOST_STEPS 128
 
 static_assert(sizeof(cc__program) % sizeof(uint64_t) == 0, "hashed by words");
 
@@ -59,8 +58,8 @@ static bool take_steps(const cc__evaluate *work, cc__program *program, double *v
     for (int32_t i = 0; i < work->step_count; i++) {
         const cc__instruction *step = &work->steps[i];
         cc__program_step *made = &program->steps[i];
-        const bool is_limited = (step->a.kind == CC__TERM_VALUE) &&
-                                (step->kind != CC_STEP_CLAMP || step->b.kind == CC__TERM_VALUE);
+        const bool is_limited =
+            (step->a.kind == CC__TERM_VALUE) && (step->kind != CC_STEP_CLAMP || step->b.kind == CC__TERM_VALUE);
         if (step->kind == CC_STEP_ARGUMENT ||
             !take_term(&step->a, cc__dense_uses_a(step->kind), program, values, &made->a) ||
             !take_term(&step->b, cc__dense_uses_b(step->kind), program, values, &made->b))
@@ -84,11 +83,10 @@ static void choose_units(cc__program *program)
         largest = bytes > largest ? bytes : largest;
     }
     program->unit = (uint8_t)(16 / largest);
-    int32_t units = read <= 2 ? 4 : 2;
-    while (units > 1 && (units * program->unit > MOST_COMPONENTS ||
-                         units * program->unit * program->step_count > MOST_STEPS))
-        units /= 2;
-    program->units = (uint8_t)units;
+    while (program->unit > 4 && program->unit * program->step_count > MOST_STEPS)
+        program->unit /= 2;
+    /* Two sources keep the memory busy as they are. */
+    program->units = read < 2 && 2 * program->unit * program->step_count <= MOST_STEPS ? 2 : 1;
 }
 
 bool cc__program_make(const cc__evaluate *work, const cc__lattice *lattice, cc__program *out_program,
@@ -100,7 +98,7 @@ bool cc__program_make(const cc__evaluate *work, const cc__lattice *lattice, cc__
     cc__units units;
     const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(work->destination_type);
     if (work->numbers != CC__NUMBERS_REAL || lattice->axes > 0 || !has_type(work->destination_type) ||
-        lattice->step[0] != bytes)
+        lattice->step[0] != bytes || cc__evaluate_is_copy(work))
         return false;
     memset(out_program, 0, sizeof *out_program);
     memset(out_call, 0, sizeof *out_call);

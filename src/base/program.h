@@ -25,7 +25,7 @@ typedef struct cc__program_term {
 } cc__program_term;
 
 typedef struct cc__program_step {
-    uint8_t kind; /* a cc_step_kind, or one of the plain ones of kernels/evaluate_dense_plan.h */
+    uint8_t kind;  /* a cc_step_kind, or one of the plain ones of kernels/evaluate_dense_plan.h */
     uint8_t keeps; /* 1 and the slot in which the new value is kept; 0: in none */
     cc__program_term a;
     cc__program_term b;

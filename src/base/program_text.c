@@ -59,8 +59,7 @@ static void begin(kernel *k)
     for (int32_t n = 0; n < program->source_count; n++) {
         k->from[n] = parameter_64(k, OFFSET(from) + 8 * n);
         if (program->is_single[n] != 0) {
-            const cc__ptx_pack one =
-                cc__ptx_load(k->ptx, (cc_pixel_type)program->from_type[n], 1, k->from[n], 0, -1);
+            const cc__ptx_pack one = cc__ptx_load(k->ptx, (cc_pixel_type)program->from_type[n], 1, k->from[n], 0, -1);
             k->from[n] = cc__ptx_component(k->ptx, &one, 0);
         }
     }

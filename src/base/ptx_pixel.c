@@ -27,8 +27,7 @@ static int32_t signed_part(cc__ptx *ptx, const cc__ptx_pack *pack, int32_t n, in
     const int32_t sign = 8 | (at + bytes - 1);
     if (bytes == 4)
         return word;
-    return take_bytes(ptx, word,
-                      sign << 12 | sign << 8 | (bytes == 1 ? sign << 4 : (at + 1) << 4) | at);
+    return take_bytes(ptx, word, sign << 12 | sign << 8 | (bytes == 1 ? sign << 4 : (at + 1) << 4) | at);
 }
 
 /* A float64 whose upper half is given, less a number: cc__float64_of_uint32() and cc__float64_of_int32(). */
@@ -224,8 +223,7 @@ static int32_t into_short_float(cc__ptx *ptx, int32_t value, const short_float *
 
     cc__ptx_put(ptx, "abs.f64 %%d%d, %%d%d;\n", positive, value);
     split(ptx, add_number(ptx, positive, type->subnormal), &subnormal, &unused);
-    cc__ptx_put(ptx, "setp.ge.u32 %%p%d, %%r%d, %lld;\n", is_normal, magnitude,
-                (long long)type->least_exponent << 20);
+    cc__ptx_put(ptx, "setp.ge.u32 %%p%d, %%r%d, %lld;\n", is_normal, magnitude, (long long)type->least_exponent << 20);
     const int32_t made = join(ptx, "or.b32", sign, choose(ptx, is_normal, normal, subnormal));
     cc__ptx_put(ptx, "mov.u32 %%r%d, %u;\n", nan, (unsigned)type->nan);
     return choose(ptx, cc__ptx_compare(ptx, "eq", value, value), made, nan);
