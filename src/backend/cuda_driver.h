@@ -57,6 +57,9 @@
     X(cuEventRecord)                                                                                                   \
     X(cuEventQuery)                                                                                                    \
     X(cuEventSynchronize)                                                                                              \
+    X(cuModuleLoadData)                                                                                                \
+    X(cuModuleUnload)                                                                                                  \
+    X(cuModuleGetFunction)                                                                                             \
     X(cuLaunchKernel)                                                                                                  \
     X(cuArray3DCreate)                                                                                                 \
     X(cuArrayDestroy)                                                                                                  \
