@@ -145,11 +145,28 @@ static void check_form(const model_image *image, const cc_texture *texture, cons
                 (int)texture->object_count, (int)texture->channels);
 }
 
+/* An image that has a texture of all of it, and the shape of that. NULL when none is found. */
+static model_image *pick_textured(model_world *world, int32_t *out_shape)
+{
+    for (int32_t tries = 0; tries < 6; tries++) {
+        model_image *image = world_pick_image(world);
+        for (int32_t i = 0; image != NULL && i < image->pixels->texture_count; i++) {
+            if (memcmp(&image->pixels->textures[i].box, &image->box, sizeof image->box) != 0)
+                continue;
+            *out_shape = (int32_t)image->pixels->textures[i].shape;
+            return image;
+        }
+    }
+    return NULL;
+}
+
 bool step_map_texture(model_world *world)
 {
     random_source *random = &world->random;
-    model_image *image = world_pick_image(world);
     cc_texture_params params = CC_TEXTURE_PARAMS_INIT;
+    params.shape = (int32_t)random_below(random, 3);
+    model_image *again = random_chance(random, 60) ? pick_textured(world, &params.shape) : NULL;
+    model_image *image = again != NULL ? again : world_pick_image(world);
     cc_texture mapped = CC_TEXTURE_INIT;
     model_texture wanted = {.place = CC_PLACE_HOST};
     cc_stream stream = NULL;
@@ -158,14 +175,12 @@ bool step_map_texture(model_world *world)
         return false;
     model_pixels *pixels = image->pixels;
     world_pick_region(world, image, true, &region);
-    /* What was a texture is likely to be one again. */
-    if (random_chance(random, 60)) {
+    if (again != NULL || random_chance(random, 30)) {
         memset(&region, 0, sizeof region);
         region.region = image->region;
         region.box = image->box;
         region.is_empty = oracle_box_count(&image->box) == 0;
     }
-    params.shape = (int32_t)random_below(random, 3);
     params.flags = random_chance(random, 80) ? 0 : CC_TEXTURE_PER_COMPONENT;
     uint32_t errors = region.errors | form_errors(image, &region, &params);
     forget_old(world, pixels);
