@@ -339,6 +339,9 @@ START_TEST(what_is_refused)
     cc_image *view = NULL;
     fixture_ok(cc_image_create_view(numbers, &pixel, &view));
     expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_SUM, numbers, NULL, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_SUM, view, NULL, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_DOT, one, view, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_histogram(bins, 0, 1, bins, STREAM));
     fixture_ok(cc_image_map_host(one, NULL, CC_ACCESS_READ, &pixels));
     expect_failure(CC_ERROR_BUSY, "", cc_image_reduce(CC_REDUCE_SUM, image, NULL, one, STREAM));
     fixture_ok(cc_image_unmap_host(one, pixels));
