@@ -4,6 +4,7 @@
 #include "kernels/strips.cu"
 #undef PIECES
 #include "kernels/rearrange.cu"
+#include "kernels/squares.cu"
 #include "support/plain_rearrange.h"
 
 #include <stdlib.h>
