@@ -282,21 +282,25 @@ cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box,
     return cc__timeline_collect_boxes(timeline, box, sizeof *box, 1, use, waiter, fences);
 }
 
-static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count)
+/* Looks first where the last one was found: boxes are often in the order in which they were written. */
+static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count, int32_t *found)
 {
-    const unsigned char *at = (const unsigned char *)first;
-    for (int32_t i = 0; i < count; ++i, at += stride_bytes)
-        if (cc__box_overlaps((const cc__box *)at, box))
+    for (int32_t i = 0, at = *found; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
+        if (cc__box_overlaps((const cc__box *)((const unsigned char *)first + (size_t)at * stride_bytes), box)) {
+            *found = at;
             return true;
+        }
+    }
     return false;
 }
 
 cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
                                      int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences)
 {
+    int32_t found = 0;
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!may_wait(&timeline->entries[i], use, waiter) ||
-            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count))
+            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count, &found))
             continue;
         cc__fence *fence = timeline->entries[i].fence;
         const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;

@@ -431,19 +431,21 @@ static void count(cc__transfer *transfer)
 {
     const cc__data_manager *manager = transfer->manager;
     cc_counters *counters = &transfer->manager->counters;
-    for (int32_t i = 0; i < transfer->plan->count; ++i) {
+    for (int32_t i = 0, end = 0; i < transfer->plan->count; i = end) {
+        end = cc__plan_end_of_origin(transfer->plan, i);
         const cc__step *step = &transfer->plan->steps[i];
-        const uint64_t bytes = (uint64_t)(cc__box_pixels(&step->box) * manager->layout.pixel_bytes);
+        const uint64_t steps = (uint64_t)(end - i);
+        const uint64_t bytes = (uint64_t)(cc__plan_pixels(transfer->plan, i, end) * manager->layout.pixel_bytes);
         if (step->kind != CC__STEP_COPY) {
-            ++counters->fills;
+            counters->fills += steps;
         } else if (transfer->place == CC_PLACE_HOST) {
-            ++counters->device_to_host_copies;
+            counters->device_to_host_copies += steps;
             counters->device_to_host_bytes += bytes;
         } else if (step->source == CC_PLACE_HOST) {
-            ++counters->host_to_device_copies;
+            counters->host_to_device_copies += steps;
             counters->host_to_device_bytes += bytes;
         } else {
-            ++counters->device_to_device_copies;
+            counters->device_to_device_copies += steps;
             counters->device_to_device_bytes += bytes;
         }
     }
