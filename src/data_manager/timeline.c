@@ -101,10 +101,25 @@ static void add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fen
             cc__fence_release(entry->fence);
         remove_entry(timeline, i);
     }
+    if (fence->is_complete) {
+        if (is_given)
+            cc__fence_release(fence);
+        return;
+    }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
     timeline->entries[timeline->count].fence = is_given ? fence : cc__fence_retain(fence);
     ++timeline->count;
+}
+
+void cc__timeline_drop_done(cc__timeline *timeline)
+{
+    for (int32_t i = timeline->count - 1; i >= 0; --i) {
+        if (!timeline->entries[i].fence->is_complete)
+            continue;
+        cc__fence_release(timeline->entries[i].fence);
+        remove_entry(timeline, i);
+    }
 }
 
 void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
@@ -353,4 +368,11 @@ void cc__fences_mark_complete(const cc__fences *fences)
 {
     for (int32_t i = 0; i < fences->count; ++i)
         fences->entries[i]->is_complete = true;
+}
+
+void cc__fences_mark_followed(const cc__fences *fences)
+{
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (!fences->entries[i]->is_device_wide)
+            fences->entries[i]->is_complete = true;
 }

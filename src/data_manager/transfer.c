@@ -498,6 +498,9 @@ static void note(cc__transfer *transfer, const cc__touch *use)
         cc__timeline_unreserve(timeline);
     else
         cc__timeline_add(timeline, &use->box, use->use, lane->done);
+    /* An image that is left alone then holds no events: a driver that has very many is slow to record new ones. */
+    if (lane->is_settled)
+        cc__timeline_drop_done(timeline);
 }
 
 /* What may still be under way of a failed transfer, others wait for; the library's streams are there to be asked. */
@@ -530,8 +533,11 @@ cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status)
             cc__data_manager_site(manager, transfer->place)->memory = transfer->target;
         if (transfer->allocates && transfer->place != CC_PLACE_HOST)
             cc__residents_add(&manager->devices[transfer->place].resident, manager, transfer->place, manager->priority);
-        for (int32_t i = 0; i < transfer->lane_count; ++i)
+        for (int32_t i = 0; i < transfer->lane_count; ++i) {
             transfer->lanes[i].done->is_complete = transfer->lanes[i].is_settled;
+            if (transfer->lanes[i].is_settled)
+                cc__fences_mark_followed(&transfer->lanes[i].waits);
+        }
         for (int32_t i = 0; i < transfer->touch_count; ++i)
             note(transfer, &transfer->touches[i]);
         transfer->touch_count = 0;
