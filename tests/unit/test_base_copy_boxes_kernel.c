@@ -48,7 +48,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {launch, 132};
+static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 132};
 
 static unsigned char *found;
 static unsigned char *expected;
