@@ -344,7 +344,7 @@ static cc_status launch_ends(const cc__launcher *unused, const void *kernel, uin
 START_TEST(rows_reach_past_32_bits)
 {
     const int64_t bytes = (INT64_C(1) << 33) + 64;
-    const cc__launcher ends = {launch_ends, 132};
+    const cc__launcher ends = {.launch = launch_ends, .multiprocessor_count = 132};
     unsigned char *memory[2];
     for (int32_t side = 0; side < 2; side++) {
         memory[side] =
