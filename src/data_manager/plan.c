@@ -207,7 +207,8 @@ typedef struct planner {
     cc_place only_at;
     const cc__plan_topology *topology;
     int32_t expected_count; /* of steps */
-    /* The last sources that were looked at, and what pixels that have them become: cells in a row mostly have the same. */
+    /* The last sources that were looked at, and what pixels that have them become: cells in a row mostly have the same.
+     */
     cc__sources last;
     bool is_in_scope;
     bool is_step;
