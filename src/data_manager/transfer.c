@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "memory/host_work.h"
 #include "memory/movement.h"
 #include "memory/transfer_streams.h"
 
@@ -327,7 +328,7 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
         memcpy(work.value, manager->constant, (size_t)work.pixel_bytes);
     if (lane != NULL)
         return transfer->backend->fill(transfer->backend, lane->device, lane->stream, &work);
-    cc__fill_on_host(&work);
+    cc__fill_by_crew(&work);
     return CC_OK;
 }
 
