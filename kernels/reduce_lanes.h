@@ -6,17 +6,17 @@
 
 #define ROUNDS CC__REDUCE_ROUNDS
 /*
- * Rounds that are loaded before the first is taken, of one source and of each of two, by bits of a component. Where
- * registers allow it a piece is loaded at once, which is worth more than another block.
+ * Rounds that are loaded before the first is taken, by bits of a component; and by which power of two fewer they are
+ * with two sources. Where registers allow it a piece is loaded at once, which is worth more than another block.
  */
-#define OF_ONE_8 16
-#define OF_ONE_16 16
-#define OF_ONE_32 16
-#define OF_ONE_64 2
-#define OF_TWO_8 4
-#define OF_TWO_16 4
-#define OF_TWO_32 4
-#define OF_TWO_64 2
+#define AT_ONCE_8 16
+#define AT_ONCE_16 16
+#define AT_ONCE_32 16
+#define AT_ONCE_64 2
+#define FEWER_8 2
+#define FEWER_16 2
+#define FEWER_32 2
+#define FEWER_64 0
 #define MIXED 2
 
 static __device__ inline void cc__take(cc__reduce_kind kind, cc__reduce_lane *lane, bool is_first, double x, double y)
@@ -50,18 +50,18 @@ static __device__ inline void cc__take(cc__reduce_kind kind, cc__reduce_lane *la
 
 /* All rounds of a whole piece, of one source or of two with one type; TAKE_ONE takes x[r] and y[r] of lane i. */
 #define TAKE_ROUNDS(BITS, TAKE_ONE)                                                                                    \
-    const int32_t at_once = sources == 2 ? OF_TWO_##BITS : OF_ONE_##BITS;                                              \
+    const int32_t at_once = AT_ONCE_##BITS >> ((sources - 1) * FEWER_##BITS);                                          \
     for (int32_t round = 0; round < ROUNDS; round += at_once) {                                                        \
-        cc__pack_##BITS x[OF_ONE_##BITS];                                                                              \
-        cc__pack_##BITS y[OF_ONE_##BITS];                                                                              \
-        cc__read_##BITS(from, 0, first + round * CC__REDUCE_LANES, at_once, x);                                        \
+        cc__pack_##BITS x[AT_ONCE_##BITS];                                                                             \
+        cc__pack_##BITS y[AT_ONCE_##BITS];                                                                             \
+        cc__read_##BITS(from, 0, first + (int64_t)round * CC__REDUCE_LANES, at_once, x);                               \
         if (sources == 2)                                                                                              \
-            cc__read_##BITS(from, 1, first + round * CC__REDUCE_LANES, at_once, y);                                    \
+            cc__read_##BITS(from, 1, first + (int64_t)round * CC__REDUCE_LANES, at_once, y);                           \
         CC__UNROLL                                                                                                     \
         for (int32_t r = 0; r < at_once; r++) {                                                                        \
             CC__UNROLL                                                                                                 \
             for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                TAKE_ONE;                                                                                              \
+                (TAKE_ONE);                                                                                            \
         }                                                                                                              \
     }
 
@@ -184,8 +184,8 @@ static __device__ inline void cc__take_mixed(const cc__packed_sequence *from, in
     for (int32_t round = 0; round < ROUNDS; round += MIXED) {
         double x[MIXED * CC__PACK] = {0};
         double y[MIXED * CC__PACK] = {0};
-        cc__read_mixed(from, 0, first + round * CC__REDUCE_LANES, x);
-        cc__read_mixed(from, 1, first + round * CC__REDUCE_LANES, y);
+        cc__read_mixed(from, 0, first + (int64_t)round * CC__REDUCE_LANES, x);
+        cc__read_mixed(from, 1, first + (int64_t)round * CC__REDUCE_LANES, y);
         CC__UNROLL
         for (int32_t i = 0; i < MIXED * CC__PACK; i++)
             cc__take(CC__REDUCE_DOT, &lanes[i % CC__PACK], false, x[i], y[i]);
@@ -199,7 +199,7 @@ static __device__ inline void cc__take_one_by_one(const cc__packed_sequence *fro
     for (int32_t round = 0; round < ROUNDS; round++) {
         CC__UNROLL
         for (int32_t i = 0; i < CC__PACK; i++) {
-            int64_t number = first + round * CC__REDUCE_LANES + i;
+            int64_t number = first + (int64_t)round * CC__REDUCE_LANES + i;
             if (number < from->sequence.count)
                 cc__take(kind, &lanes[i], round == 0, cc__read_one(from, 0, number),
                          kind == CC__REDUCE_DOT ? cc__read_one(from, 1, number) : 0.0);
