@@ -8,8 +8,12 @@
 #define HEIGHT 960
 #define CELL 64
 #define BOX 8
-#define COLUMNS (WIDTH / CELL)
-#define COUNT (COLUMNS * (HEIGHT / CELL))
+
+enum {
+    COLUMNS = WIDTH / CELL,
+    COUNT = COLUMNS * (HEIGHT / CELL),
+    BYTES = BOX * BOX * COUNT + BOX
+};
 
 static unsigned char expected[HEIGHT][WIDTH];
 static unsigned char found[HEIGHT][WIDTH];
@@ -24,7 +28,7 @@ static cc_region box_of(int32_t i)
 
 static unsigned char value_of(int32_t round, int64_t x, int64_t y)
 {
-    return (unsigned char)(round * 131 + x * 7 + y * 13);
+    return (unsigned char)(INT64_C(131) * round + x * 7 + y * 13);
 }
 
 static void expect_box(int32_t round, const cc_region *box)
@@ -110,7 +114,6 @@ static int64_t launches(void)
 
 START_TEST(every_box_moves_once)
 {
-    const uint64_t bytes = BOX * BOX * COUNT + BOX;
     if (fixture_device_count() == 0)
         return;
     cc_image *image = create();
@@ -118,7 +121,7 @@ START_TEST(every_box_moves_once)
     fixture_ok(look_on_device(image));
     cc_counters counters = fixture_counters(image);
     ck_assert_uint_eq(counters.host_to_device_copies, COUNT);
-    ck_assert_uint_eq(counters.host_to_device_bytes, bytes);
+    ck_assert_uint_eq(counters.host_to_device_bytes, BYTES);
     ck_assert_uint_eq(counters.host_to_device_paths[CC_PATH_KERNEL].copies, COUNT);
     ck_assert_int_eq(launches(), 2);
 
@@ -127,7 +130,7 @@ START_TEST(every_box_moves_once)
     counters = fixture_counters(image);
     ck_assert_uint_eq(counters.host_to_device_copies, COUNT);
     ck_assert_uint_eq(counters.device_to_host_copies, COUNT);
-    ck_assert_uint_eq(counters.device_to_host_bytes, bytes);
+    ck_assert_uint_eq(counters.device_to_host_bytes, BYTES);
     ck_assert_int_eq(launches(), 4);
     cc_image_release(image);
 }
