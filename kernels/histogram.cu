@@ -2,8 +2,9 @@
 #include "kernels/launch.h"
 #include "kernels/sequence.h"
 
-/* Components that a thread loads before it counts the first, of narrow and of wide types. */
-#define ROUNDS CC__NARROW_ROUNDS
+/* Packs that a thread loads before it counts the first; a batch is what a block counts at once. */
+#define ROUNDS 4
+#define ROUNDS_OF_64 2
 #define BATCH ((int64_t)CC__REDUCE_LANES * ROUNDS)
 /* Bytes of a thread at once, when it counts bytes: so many times 16. */
 #define BYTE_LOADS 2
@@ -102,37 +103,27 @@ static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint3
 #endif
 }
 
-/* Each component is converted when it is counted: all at once would need more registers. */
-#define COUNT(NAME, HOLDER, BITS)                                                                                      \
+#define COUNT(NAME, HOLDER, BITS, AT_ONCE)                                                                             \
     case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t n = 0; n < loaded * CC__PACK; n++)                                                                \
-            count_in_row(plan, column, cc__load_##NAME((HOLDER)bits[n / CC__PACK][n % CC__PACK]));                     \
+        for (int32_t round = 0; round < ROUNDS; round += (AT_ONCE)) {                                                  \
+            cc__pack_##BITS packs[AT_ONCE];                                                                            \
+            cc__read_##BITS(&plan->from, 0, first + round * CC__REDUCE_LANES, AT_ONCE, packs);                         \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < (AT_ONCE)*CC__PACK; n++)                                                           \
+                count_in_row(plan, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));          \
+        }                                                                                                              \
         break;
+#define COUNT_NARROW(NAME, HOLDER, BITS) COUNT(NAME, HOLDER, BITS, ROUNDS)
+#define COUNT_WIDE(NAME, HOLDER, BITS) COUNT(NAME, HOLDER, BITS, ROUNDS_OF_64)
 
-static __device__ inline void count_narrow(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
+static __device__ inline void count_batch(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
 {
-    const int32_t loaded = ROUNDS;
-    uint32_t bits[ROUNDS][CC__PACK];
-    cc__read_narrow(&plan->from, 0, first, ROUNDS, bits);
     switch ((int32_t)plan->from.sources[0].type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(COUNT)
-        CC__FOR_EACH_TYPE_OF_32_BITS(COUNT)
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(COUNT_NARROW)
+        CC__FOR_EACH_TYPE_OF_32_BITS(COUNT_NARROW)
+        CC__FOR_EACH_TYPE_OF_64_BITS(COUNT_WIDE)
     }
 }
-
-static __device__ inline void count_wide(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
-{
-    const int32_t loaded = CC__WIDE_ROUNDS;
-    for (int32_t round = 0; round < ROUNDS; round += CC__WIDE_ROUNDS) {
-        uint64_t bits[CC__WIDE_ROUNDS][CC__PACK];
-        cc__read_64(&plan->from, 0, first + round * CC__REDUCE_LANES, CC__WIDE_ROUNDS, bits);
-        switch ((int32_t)plan->from.sources[0].type) {
-            CC__FOR_EACH_TYPE_OF_64_BITS(COUNT)
-        }
-    }
-}
-#undef COUNT
 
 static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *column, int64_t number)
 {
@@ -152,17 +143,12 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     __shared__ uint32_t own[OWN_COUNTERS];
     const int32_t thread = (int32_t)threadIdx.x;
     const int32_t rows = plan.has_rows != 0 ? (int32_t)plan.bins + MORE_ROWS : 0;
-    const bool is_narrow = cc__bytes_of_real((int32_t)plan.from.sources[0].type) <= 4;
     uint32_t *column = own + (thread & ((1 << plan.columns_log2) - 1));
     const int64_t batched = plan.batches * BATCH;
     const int64_t singles = plan.from.sequence.count - batched;
     clear_rows(own, rows << plan.columns_log2);
-    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x) {
-        if (is_narrow)
-            count_narrow(&plan, column, batch * BATCH + CC__PACK * thread);
-        else
-            count_wide(&plan, column, batch * BATCH + CC__PACK * thread);
-    }
+    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x)
+        count_batch(&plan, column, batch * BATCH + CC__PACK * thread);
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
         count_single(&plan, column, n + batched);

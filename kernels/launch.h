@@ -47,6 +47,8 @@ cc_status cc__launch_frames(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher);
 cc_status cc__launch_resample(const void *work, const cc__launcher *launcher);
 
+/* Axes that change places, where cc__rearrange_choose() says so. */
+cc_status cc__launch_squares(const cc__rearrange *work, const cc__launcher *launcher);
 /* Rows that go on as they are, or need one turn at most; does nothing and says so for others. */
 cc_status cc__launch_strips(const cc__rearrange *work, const cc__launcher *launcher, bool *out_done);
 /* The same for a box on the device that is large enough to be worth a launch of its own. */

@@ -3,10 +3,20 @@
 #include "kernels/sequence.h"
 
 #define ROUNDS CC__REDUCE_ROUNDS
-/* Of one source, loaded into registers that a second one would need. */
-#ifndef SINGLE_ROUNDS
-#define SINGLE_ROUNDS (2 * CC__NARROW_ROUNDS)
+/* Rounds that are loaded before the first is taken, by bits of a component; of two sources half as many each. */
+#ifndef AT_ONCE_8
+#define AT_ONCE_8 8
 #endif
+#ifndef AT_ONCE_16
+#define AT_ONCE_16 8
+#endif
+#ifndef AT_ONCE_32
+#define AT_ONCE_32 8
+#endif
+#ifndef AT_ONCE_64
+#define AT_ONCE_64 2
+#endif
+#define AT_ONCE_MIXED 2
 #define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
 #ifndef BLOCKS_PER_MULTIPROCESSOR
@@ -123,48 +133,74 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
                     2 * count);
 }
 
-/* One component of each lane for all rounds of a whole piece. */
-#define TAKE_ROUNDS(COUNT, SIZE, READ, BITS)                                                                           \
-    for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
-        uint##BITS##_t now_x[COUNT][CC__PACK];                                                                         \
-        uint##BITS##_t now_y[COUNT][CC__PACK];                                                                         \
-        double x[COUNT][CC__PACK];                                                                                     \
-        double y[COUNT][CC__PACK];                                                                                     \
-        READ(from, 0, first + round * CC__REDUCE_LANES, COUNT, now_x);                                                 \
-        if (kind == CC__REDUCE_DOT)                                                                                    \
-            READ(from, 1, first + round * CC__REDUCE_LANES, COUNT, now_y);                                             \
-        cc__convert_##SIZE(from->sources[0].type, now_x, x);                                                           \
-        if (kind == CC__REDUCE_DOT)                                                                                    \
-            cc__convert_##SIZE(from->sources[1].type, now_y, y);                                                       \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < COUNT; r++) {                                                                          \
+/* All rounds of a whole piece, of one source or of two with one type. */
+#define TAKE(NAME, HOLDER, BITS)                                                                                       \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        const int32_t at_once = AT_ONCE_##BITS / (kind == CC__REDUCE_DOT ? 2 : 1);                                     \
+        for (int32_t round = 0; round < ROUNDS; round += at_once) {                                                    \
+            cc__pack_##BITS x[AT_ONCE_##BITS];                                                                         \
+            cc__pack_##BITS y[AT_ONCE_##BITS];                                                                         \
+            cc__read_##BITS(from, 0, first + round * CC__REDUCE_LANES, at_once, x);                                    \
+            if (kind == CC__REDUCE_DOT)                                                                                \
+                cc__read_##BITS(from, 1, first + round * CC__REDUCE_LANES, at_once, y);                                \
             CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                take(kind, &lanes[i], round + r == 0, x[r][i], kind == CC__REDUCE_DOT ? y[r][i] : 0.0);                \
+            for (int32_t r = 0; r < at_once; r++) {                                                                    \
+                CC__UNROLL                                                                                             \
+                for (int32_t i = 0; i < CC__PACK; i++)                                                                 \
+                    take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)x[r].value[i]),                      \
+                         kind == CC__REDUCE_DOT ? cc__load_##NAME((HOLDER)y[r].value[i]) : 0.0);                       \
+            }                                                                                                          \
         }                                                                                                              \
+        break;                                                                                                         \
     }
 
-/* The same for one source of narrow components, each converted when it is taken. */
-static __device__ inline void take_narrow(const cc__packed_sequence *from, cc__reduce_kind kind, int64_t first,
-                                          cc__reduce_lane lanes[CC__PACK])
+/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
+static __device__ inline void take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
+                                         int64_t first, cc__reduce_lane lanes[CC__PACK])
 {
-    for (int32_t round = 0; round < ROUNDS; round += SINGLE_ROUNDS) {
-        uint32_t bits[SINGLE_ROUNDS][CC__PACK];
-        cc__read_narrow(from, 0, first + round * CC__REDUCE_LANES, SINGLE_ROUNDS, bits);
+    if (is_narrow) {
         switch ((int32_t)from->sources[0].type) {
-#define TAKE(NAME, HOLDER, BITS)                                                                                       \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < SINGLE_ROUNDS; r++) {                                                                  \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
-        }                                                                                                              \
-        break;
             CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
             CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
-#undef TAKE
         }
+    } else {
+        switch ((int32_t)from->sources[0].type) {
+            CC__FOR_EACH_TYPE_OF_64_BITS(TAKE)
+        }
+    }
+}
+
+#define READ_MIXED(NAME, HOLDER, BITS)                                                                                 \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        cc__pack_##BITS packs[AT_ONCE_MIXED];                                                                          \
+        cc__read_##BITS(from, n, first, AT_ONCE_MIXED, packs);                                                         \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)                                                         \
+            out[i] = cc__load_##NAME((HOLDER)packs[i / CC__PACK].value[i % CC__PACK]);                                 \
+        break;                                                                                                         \
+    }
+
+static __device__ inline void read_mixed(const cc__packed_sequence *from, int32_t n, int64_t first, double *out)
+{
+    switch ((int32_t)from->sources[n].type) {
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(READ_MIXED)
+        CC__FOR_EACH_TYPE_OF_32_BITS(READ_MIXED)
+        CC__FOR_EACH_TYPE_OF_64_BITS(READ_MIXED)
+    }
+}
+
+/* The same for products of two types. */
+static __device__ inline void take_mixed(const cc__packed_sequence *from, int64_t first,
+                                         cc__reduce_lane lanes[CC__PACK])
+{
+    for (int32_t round = 0; round < ROUNDS; round += AT_ONCE_MIXED) {
+        double x[AT_ONCE_MIXED * CC__PACK] = {0};
+        double y[AT_ONCE_MIXED * CC__PACK] = {0};
+        read_mixed(from, 0, first + round * CC__REDUCE_LANES, x);
+        read_mixed(from, 1, first + round * CC__REDUCE_LANES, y);
+        CC__UNROLL
+        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)
+            take(CC__REDUCE_DOT, &lanes[i % CC__PACK], false, x[i], y[i]);
     }
 }
 
@@ -183,33 +219,13 @@ static __device__ inline void take_one_by_one(const cc__packed_sequence *from, c
     }
 }
 
-/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
-static __device__ inline void take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
-                                         int64_t first, cc__reduce_lane lanes[CC__PACK])
-{
-    if (is_narrow && kind != CC__REDUCE_DOT) {
-        take_narrow(from, kind, first, lanes);
-    } else if (is_narrow) {
-        TAKE_ROUNDS(CC__NARROW_ROUNDS, narrow, cc__read_narrow, 32)
-    } else {
-        TAKE_ROUNDS(CC__WIDE_ROUNDS, wide, cc__read_64, 64)
-    }
-}
-
-static __device__ inline bool lie_in_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow)
-{
-    if (kind != CC__REDUCE_DOT)
-        return from->is_packed[0] != 0;
-    return from->is_packed[0] != 0 && from->is_packed[1] != 0 &&
-           (cc__bytes_of_real((int32_t)from->sources[1].type) <= 4) == is_narrow;
-}
-
 static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
                                             cc__partial *shared)
 {
     const cc__packed_sequence *from = &plan->from;
     const int64_t count = from->sequence.count;
-    const bool is_packed = lie_in_packs(from, kind, is_narrow);
+    const bool is_packed = from->is_packed[0] != 0 && (kind != CC__REDUCE_DOT || from->is_packed[1] != 0);
+    const bool is_mixed = kind == CC__REDUCE_DOT && from->sources[0].type != from->sources[1].type;
     int32_t turn = 0;
     for (int64_t piece = blockIdx.x; piece < from->pieces; piece += gridDim.x) {
         const int64_t first = piece * CC__REDUCE_PIECE + CC__PACK * (int32_t)threadIdx.x;
@@ -223,10 +239,12 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             lanes[i].squares = 0.0;
             lanes[i].first = 0.0;
         }
-        if (is_packed && is_whole)
-            take_packs(from, kind, is_narrow, first, lanes);
-        else
+        if (!is_packed || !is_whole)
             take_one_by_one(from, kind, first, lanes);
+        else if (is_mixed)
+            take_mixed(from, first, lanes);
+        else
+            take_packs(from, kind, is_narrow, first, lanes);
         if (is_whole) {
             CC__UNROLL
             for (int32_t i = 0; i < CC__PACK; i++)
@@ -259,18 +277,21 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
 #ifndef NARROW_BLOCKS
 #define NARROW_BLOCKS 3
 #endif
+#ifndef WIDE_BLOCKS
+#define WIDE_BLOCKS 4
+#endif
 DEFINE_KERNEL(SUM, narrow, true, NARROW_BLOCKS)
 DEFINE_KERNEL(MINIMUM, narrow, true, NARROW_BLOCKS)
 DEFINE_KERNEL(MAXIMUM, narrow, true, NARROW_BLOCKS)
 DEFINE_KERNEL(SQUARES, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(DOT, narrow, true, 2)
+DEFINE_KERNEL(DOT, narrow, true, NARROW_BLOCKS > 2 ? 2 : NARROW_BLOCKS)
 DEFINE_KERNEL(MOMENTS, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SUM, wide, false, 4)
-DEFINE_KERNEL(MINIMUM, wide, false, 4)
-DEFINE_KERNEL(MAXIMUM, wide, false, 4)
-DEFINE_KERNEL(SQUARES, wide, false, 4)
+DEFINE_KERNEL(SUM, wide, false, WIDE_BLOCKS)
+DEFINE_KERNEL(MINIMUM, wide, false, WIDE_BLOCKS)
+DEFINE_KERNEL(MAXIMUM, wide, false, WIDE_BLOCKS)
+DEFINE_KERNEL(SQUARES, wide, false, WIDE_BLOCKS)
 DEFINE_KERNEL(DOT, wide, false, 2)
-DEFINE_KERNEL(MOMENTS, wide, false, 3)
+DEFINE_KERNEL(MOMENTS, wide, false, (WIDE_BLOCKS > 3 ? 3 : WIDE_BLOCKS))
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "memory/host_work.h"
 #include "memory/movement.h"
 #include "memory/transfer_streams.h"
 
@@ -328,7 +329,7 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
         memcpy(work.value, manager->constant, (size_t)work.pixel_bytes);
     if (lane != NULL)
         return transfer->backend->fill(transfer->backend, lane->device, lane->stream, &work);
-    cc__fill_on_host(&work);
+    cc__fill_by_crew(&work);
     return CC_OK;
 }
 
@@ -414,26 +415,20 @@ static cc__traffic traffic_of(const cc__transfer *transfer)
 
 /*
  * Nothing of a failed transfer is to be under way any more, and new memory goes. Where that cannot be had, host memory
- * stays, since copies may still write to it; with a lost device it is put aside for good.
+ * stays, since copies may still write to it.
  */
 static void undo(cc__transfer *transfer)
 {
     cc__backend *backend = transfer->backend;
-    bool is_settled = true;
     for (int32_t i = 0; i < transfer->lane_count; ++i) {
         cc__lane *lane = &transfer->lanes[i];
-        const bool is_over =
-            !lane->started || backend->stream_synchronize(backend, lane->device, lane->stream) == CC_OK;
-        /* Waiting for a lost device again would be in vain. */
-        const bool is_left = !is_over && transfer->allocates && backend->is_lost(backend, lane->device);
-        is_settled = is_settled && is_over;
-        lane->is_stranded = !is_over && !is_left;
+        lane->is_stranded = lane->started && backend->stream_synchronize(backend, lane->device, lane->stream) != CC_OK;
         transfer->keeps_memory = transfer->keeps_memory || lane->is_stranded;
     }
     if (transfer->allocates && transfer->place != CC_PLACE_HOST)
         cc__device_memory_free(backend, transfer->place, transfer->lanes[0].stream, &transfer->target);
     else if (transfer->allocates && !transfer->keeps_memory)
-        cc__host_memory_free(&transfer->target, is_settled);
+        cc__host_memory_free(&transfer->target, true);
 }
 
 cc_status cc__transfer_run(cc__transfer *transfer)

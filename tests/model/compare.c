@@ -56,8 +56,9 @@ static void compare_bounds(const oracle_pixels *pixels, const oracle_cost *cost,
     const int64_t whole = pixels->count * pixels->pixel_bytes;
     const int64_t most = 2 + loans;
     for (int32_t i = 0; i < 3; i++) {
-        model_check(ways[i].bytes <= most * whole + cost->of_tiles[i], "%s: %lld bytes, expected at most some times all %lld", ways[i].name,
-                    (long long)ways[i].bytes, (long long)whole);
+        model_check(ways[i].bytes <= most * whole + cost->of_tiles[i],
+                    "%s: %lld bytes, expected at most some times all %lld", ways[i].name, (long long)ways[i].bytes,
+                    (long long)whole);
         model_check((ways[i].copies == 0) == (ways[i].bytes == 0) && ways[i].copies <= most * pixels->count,
                     "%s: %lld copies of %lld bytes", ways[i].name, (long long)ways[i].copies, (long long)ways[i].bytes);
     }
@@ -77,6 +78,7 @@ static void compare_cost(const oracle_cost *cost, const cc_counters *before, con
                 (long long)fills, (long long)cost->fewest_fills, (long long)cost->most_fills);
     compare_number("avoided copies", grown(before->avoided_copies, after->avoided_copies), cost->avoided_copies);
     compare_number("avoided bytes", grown(before->avoided_bytes, after->avoided_bytes), cost->avoided_bytes);
+    compare_number("texture updates", grown(before->texture_updates, after->texture_updates), cost->texture_updates);
     compare_number("evictions", grown(before->evictions, after->evictions), cost->evictions);
     compare_number("host allocations", grown(before->host_allocations, after->host_allocations),
                    cost->host_allocations);
