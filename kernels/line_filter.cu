@@ -4,6 +4,7 @@
 #include "kernels/border_math.h"
 #include "kernels/launch.h"
 #include "kernels/line_math.h"
+#include "kernels/short_filter.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -399,7 +400,11 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
 {
     cc__lines lines;
     cc__line_shape shape;
+    bool is_done = false;
     cc__lines_plan(&work->images, &lines);
+    const cc_status status = cc__launch_short_filter(work, &lines, launcher, &is_done);
+    if (status != CC_OK || is_done)
+        return status;
     memset(&shape, 0, sizeof shape);
     shape.count = work->images.size[work->images.axis];
     shape.radius = work->radius;
@@ -414,8 +419,8 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
         int64_t first = 0;
         rest.images = cc__line_images_split(&work->images, &first);
         rest.first += first;
-        const cc_status status = launch_part(work, launcher);
-        return status == CC_OK ? launch_part(&rest, launcher) : status;
+        const cc_status begun = launch_part(work, launcher);
+        return begun == CC_OK ? launch_part(&rest, launcher) : begun;
     }
     shape.source = work->images.source.data;
     shape.destination = work->images.destination.data;
