@@ -4,6 +4,7 @@
 
 #include "base/derivative.h"
 #include "base/evaluate.h"
+#include "base/program.h"
 #include "base/rearrange.h"
 #include "base/reduce.h"
 #include "base/resample.h"
@@ -24,6 +25,9 @@ typedef struct cc__launcher {
     cc_status (*launch)(const struct cc__launcher *launcher, const void *kernel, uint32_t grid_blocks,
                         uint32_t block_threads, void **arguments);
     int32_t multiprocessor_count;
+    /* Starts the kernel that was made for a program; does nothing and says so where there is none. NULL: never any. */
+    cc_status (*launch_program)(const struct cc__launcher *launcher, const cc__program *program,
+                                const cc__program_call *call, bool *out_done);
 } cc__launcher;
 
 cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher);

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
+#include "memory/host_work.h"
 #include "memory/movement.h"
 #include "memory/transfer_streams.h"
 
@@ -301,7 +302,7 @@ static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *
     if (status != CC_OK)
         return status;
     /* Waiting in the stream is not enough where the CPU reads the pixels. */
-    if (is_up && movement.staged.count > 0)
+    if (is_up && (movement.staged.count > 0 || movement.locks_late))
         status = cc__fences_synchronize(&lane->host_waits);
     lane->started = true;
     if (status == CC_OK)
@@ -327,7 +328,7 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
         memcpy(work.value, manager->constant, (size_t)work.pixel_bytes);
     if (lane != NULL)
         return transfer->backend->fill(transfer->backend, lane->device, lane->stream, &work);
-    cc__fill_on_host(&work);
+    cc__fill_by_crew(&work);
     return CC_OK;
 }
 
@@ -353,8 +354,10 @@ static cc_status run_steps(cc__transfer *transfer, cc__lane *lane, const cc__ste
 static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
 {
     const cc__plan *plan = transfer->plan;
+    cc__backend *backend = transfer->backend;
+    const bool was_lost = backend->is_lost(backend, lane->device);
     int32_t count = 0;
-    cc_status status = cc__fences_wait_in_stream(&lane->waits, transfer->backend, lane->device, lane->stream);
+    cc_status status = cc__fences_wait_in_stream(&lane->waits, backend, lane->device, lane->stream);
     for (int32_t i = 0, end = 0; status == CC_OK && i < plan->count; i = end) {
         end = cc__plan_end_of_origin(plan, i);
         status = run_steps(transfer, lane, &plan->steps[i], end - i, &count);
@@ -364,6 +367,8 @@ static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
     transfer->work_count += count;
     if (status == CC_OK && !lane->is_settled)
         status = cc__fence_record(lane->done, lane->stream, 0);
+    /* Then it has taken no work. */
+    lane->started = lane->started && !was_lost;
     return status;
 }
 
@@ -431,19 +436,21 @@ static void count(cc__transfer *transfer)
 {
     const cc__data_manager *manager = transfer->manager;
     cc_counters *counters = &transfer->manager->counters;
-    for (int32_t i = 0; i < transfer->plan->count; ++i) {
+    for (int32_t i = 0, end = 0; i < transfer->plan->count; i = end) {
+        end = cc__plan_end_of_origin(transfer->plan, i);
         const cc__step *step = &transfer->plan->steps[i];
-        const uint64_t bytes = (uint64_t)(cc__box_pixels(&step->box) * manager->layout.pixel_bytes);
+        const uint64_t steps = (uint64_t)(end - i);
+        const uint64_t bytes = (uint64_t)(cc__plan_pixels(transfer->plan, i, end) * manager->layout.pixel_bytes);
         if (step->kind != CC__STEP_COPY) {
-            ++counters->fills;
+            counters->fills += steps;
         } else if (transfer->place == CC_PLACE_HOST) {
-            ++counters->device_to_host_copies;
+            counters->device_to_host_copies += steps;
             counters->device_to_host_bytes += bytes;
         } else if (step->source == CC_PLACE_HOST) {
-            ++counters->host_to_device_copies;
+            counters->host_to_device_copies += steps;
             counters->host_to_device_bytes += bytes;
         } else {
-            ++counters->device_to_device_copies;
+            counters->device_to_device_copies += steps;
             counters->device_to_device_bytes += bytes;
         }
     }
@@ -496,6 +503,9 @@ static void note(cc__transfer *transfer, const cc__touch *use)
         cc__timeline_unreserve(timeline);
     else
         cc__timeline_add(timeline, &use->box, use->use, lane->done);
+    /* An image that is left alone then holds no events: a driver that has very many is slow to record new ones. */
+    if (lane->is_settled)
+        cc__timeline_drop_done(timeline);
 }
 
 /* What may still be under way of a failed transfer, others wait for; the library's streams are there to be asked. */
@@ -528,8 +538,11 @@ cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status)
             cc__data_manager_site(manager, transfer->place)->memory = transfer->target;
         if (transfer->allocates && transfer->place != CC_PLACE_HOST)
             cc__residents_add(&manager->devices[transfer->place].resident, manager, transfer->place, manager->priority);
-        for (int32_t i = 0; i < transfer->lane_count; ++i)
+        for (int32_t i = 0; i < transfer->lane_count; ++i) {
             transfer->lanes[i].done->is_complete = transfer->lanes[i].is_settled;
+            if (transfer->lanes[i].is_settled)
+                cc__fences_mark_followed(&transfer->lanes[i].waits);
+        }
         for (int32_t i = 0; i < transfer->touch_count; ++i)
             note(transfer, &transfer->touches[i]);
         transfer->touch_count = 0;

@@ -1,4 +1,5 @@
 #include "backend/backend.h"
+#include "base/past_cache.h"
 #include "memory/crew.h"
 #include "ops/expression.h"
 #include "ops/lent_images.h"
@@ -31,6 +32,15 @@ static void take_segments(void *context)
     }
 }
 
+/* Then the lines are read anyway. */
+static bool is_in_place(const cc__evaluate *work)
+{
+    for (int32_t i = 0; i < work->source_count; i++)
+        if (work->sources[i].data == work->destination.data)
+            return true;
+    return false;
+}
+
 static cc_status run(void *context)
 {
     evaluation *all = context;
@@ -40,8 +50,8 @@ static cc_status run(void *context)
     }
     cc__evaluate_plan(all->work, &all->lattice);
     all->segment_count = all->lattice.rows * all->lattice.segments;
-    const size_t bytes = (size_t)(all->lattice.rows * all->lattice.length) *
-                         cc_pixel_type_size_bytes(all->work->destination_type) * (size_t)(1 + all->work->source_count);
+    const size_t bytes = cc__evaluate_bytes(all->work, &all->lattice);
+    all->lattice.past_cache = !is_in_place(all->work) && cc__past_cache_pays(bytes);
     cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_segments, all);
     return CC_OK;
 }

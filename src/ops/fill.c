@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 #include "base/error.h"
+#include "memory/host_work.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 
@@ -16,7 +17,7 @@ static cc_status run_fill(void *context)
 {
     fill_context *fill = context;
     if (fill->place == CC_PLACE_HOST) {
-        cc__fill_on_host(&fill->work);
+        cc__fill_by_crew(&fill->work);
         return CC_OK;
     }
     cc__backend *backend = cc__backend_get();

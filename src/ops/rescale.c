@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 #include "base/error.h"
+#include "memory/host_work.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 
@@ -17,7 +18,7 @@ static cc_status run_rescale(void *context)
 {
     rescale_context *rescale = context;
     if (rescale->place == CC_PLACE_HOST) {
-        cc__rescale_on_host(&rescale->work);
+        cc__rescale_by_crew(&rescale->work);
         return CC_OK;
     }
     cc__backend *backend = cc__backend_get();

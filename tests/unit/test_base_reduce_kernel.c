@@ -24,8 +24,6 @@ static void run_kernel(void *context)
     const call *now = context;
     if (now->kernel == (const void *)join_partials) {
         ((void (*)(const cc__join_plan))now->kernel)(*(const cc__join_plan *)now->arguments[0]);
-    } else if (now->kernel == (const void *)clear_counts || now->kernel == (const void *)count_values) {
-        ((void (*)(const cc__histogram_plan))now->kernel)(*(const cc__histogram_plan *)now->arguments[0]);
     } else {
         ((void (*)(const cc__reduce_plan))now->kernel)(*(const cc__reduce_plan *)now->arguments[0]);
     }
@@ -39,12 +37,12 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
     if (kernel == reduce_kernel(CC__REDUCE_SUM, true) || kernel == reduce_kernel(CC__REDUCE_SUM, false))
-        packed_count += ((const cc__reduce_plan *)arguments[0])->is_packed[0];
+        packed_count += ((const cc__reduce_plan *)arguments[0])->from.is_packed[0];
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
 }
 
-static const cc__launcher launcher = {launch, 1};
+static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
 
 static int64_t bytes_of(cc_pixel_type type)
 {
@@ -144,9 +142,12 @@ START_TEST(dense_rows_in_packs)
                                           CC_PIXEL_INT64};
     const int64_t count = 3 * CC__REDUCE_PIECE + 777;
     unsigned char *source = aligned_alloc(64, (size_t)count / 8 * 8 * 8 + 64);
+    unsigned char *second = aligned_alloc(64, (size_t)count / 8 * 8 * 8 + 64);
     packed_count = 0;
     for (int32_t type = 0; type < 5; type++) {
-        for (int32_t kind = 0; kind < 6; kind++) {
+        /* The last is a product of two types. */
+        for (int32_t n = 0; n < 7; n++) {
+            const int32_t kind = n < 6 ? n : CC__REDUCE_DOT;
             cc__reduce work = {.components = 1,
                                .size = {count, 1, 1, 1},
                                .kind = (cc__reduce_kind)kind,
@@ -157,6 +158,12 @@ START_TEST(dense_rows_in_packs)
             work.sources[0].component_stride = bytes_of(types[type]);
             work.sources[0].stride[0] = bytes_of(types[type]);
             work.sources[1] = work.sources[0];
+            if (n == 6) {
+                work.sources[1].type = types[(type + 1) % 5];
+                work.sources[1].data = second;
+                work.sources[1].component_stride = work.sources[1].stride[0] = bytes_of(work.sources[1].type);
+                write_plain(work.sources[1].type, count, second);
+            }
             write_plain(types[type], count, source);
             double expected = 1, found = 2;
             work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
@@ -170,6 +177,7 @@ START_TEST(dense_rows_in_packs)
         }
     }
     ck_assert_int_eq(packed_count, 5);
+    free(second);
     free(source);
 }
 END_TEST
@@ -195,34 +203,6 @@ START_TEST(many_partial_results)
 }
 END_TEST
 
-START_TEST(histograms_agree_with_the_host)
-{
-    unsigned char *buffer = malloc(BUFFER_BYTES);
-    uint32_t state = 77;
-    int32_t done = 0;
-    for (int32_t round = 0; round < SHARE_OF(12); round++) {
-        cc__histogram work = {.components = (int32_t)(1 + random_below(&state, 3)), .lower = -3, .upper = 100};
-        random_size(&state, work.size);
-        work.bins = round % 3 == 0 ? OWN_BINS + 5 : 1 + random_below(&state, 100);
-        if (random_source(&state, &work.source, work.size, work.components, buffer) < 0)
-            continue;
-        uint64_t *expected = malloc((size_t)work.bins * 8), *found = malloc((size_t)work.bins * 8);
-        memset(expected, 0x5a, (size_t)work.bins * 8);
-        memset(found, 0x5a, (size_t)work.bins * 8);
-        work.counts = expected;
-        cc__histogram_on_host(&work);
-        work.counts = found;
-        ck_assert_int_eq(cc__launch_histogram(&work, &launcher), CC_OK);
-        ck_assert_mem_eq(found, expected, (size_t)work.bins * 8);
-        free(expected);
-        free(found);
-        done++;
-    }
-    ck_assert_int_gt(done, SHARE_OF(12) / 2);
-    free(buffer);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("base_reduce_kernel");
@@ -230,7 +210,6 @@ int main(void)
     tcase_add_loop_test(tcase, reductions_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, dense_rows_in_packs);
     tcase_add_test(tcase, many_partial_results);
-    tcase_add_test(tcase, histograms_agree_with_the_host);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -32,7 +32,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {launch, 1};
+static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
 
 /* In the place of the kernels of expressions: whether the expression is the same can be seen on the host. */
 static bool takes_rows;
