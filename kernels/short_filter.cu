@@ -8,10 +8,9 @@
 #include <cudacommon/border.h>
 #include <string.h>
 
-/* Results of a thread at a time, and the most of one line; pixels to each side that there are kernels for. */
+/* Results of a thread at a time; and pixels to each side that there are kernels for. */
 #define RESULTS 8
-#define MARCH 32
-#define MOST_RADIUS 16
+#define MOST_RADIUS 32
 #define PACK 4
 
 /* A line so long goes on beyond its ends as one copy of its pixels at each. */
@@ -29,6 +28,7 @@ typedef struct short_plan {
     int32_t length; /* of the source's lines */
     int32_t first;  /* where in them the results begin */
     int32_t count;  /* of the results along a line */
+    int32_t march;  /* results of a thread, when lines are columns */
     int32_t radius;
     int32_t low_end;  /* the pixel that stands for one at `at` before the first is low_end + way * at, */
     int32_t high_end; /* and high_end + way * at for one behind the last */
@@ -129,8 +129,8 @@ static __device__ inline float stored(float value)
         const int32_t along = cc__divide((int32_t)blockIdx.x, &plan.tiles);                                            \
         const int32_t line =                                                                                           \
             ((int32_t)blockIdx.x - along * plan.tiles.value) * CC__BLOCK_THREADS + (int32_t)threadIdx.x;               \
-        int32_t result = along * MARCH;                                                                                \
-        const int32_t end = plan.count - result < MARCH ? plan.count : result + MARCH;                                 \
+        int32_t result = along * plan.march;                                                                           \
+        const int32_t end = plan.count - result < plan.march ? plan.count : result + plan.march;                       \
         float held[2 * (MOST) + RESULTS];                                                                              \
         if (line >= plan.lines)                                                                                        \
             return;                                                                                                    \
@@ -184,6 +184,7 @@ static __device__ inline float stored(float value)
 
 DEFINE_SHORT(8, 4)
 DEFINE_SHORT(16, 3)
+DEFINE_SHORT(32, 2)
 
 static void plan_border(const cc__line_filter *work, short_plan *plan)
 {
@@ -227,11 +228,22 @@ static bool has_packs(const cc__line_filter *work, const cc__lines *lines)
     return has;
 }
 
+static const void *kernel_of(int32_t radius, bool is_along_rows)
+{
+    if (radius <= 8)
+        return is_along_rows ? (const void *)short_rows_8 : (const void *)short_columns_8;
+    if (radius <= 16)
+        return is_along_rows ? (const void *)short_rows_16 : (const void *)short_columns_16;
+    return is_along_rows ? (const void *)short_rows_32 : (const void *)short_columns_32;
+}
+
 cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *lines, const cc__launcher *launcher,
                                   bool *out_done)
 {
     const int64_t count = work->images.size[work->images.axis];
     const bool is_along_rows = lines->is_along_rows != 0;
+    /* What a thread begins with is worth so many results. */
+    const int32_t march = work->radius > 16 ? 64 : 32;
     short_plan plan;
     *out_done = false;
     if (work->is_wide || work->images.source_type != CC_PIXEL_FLOAT32 ||
@@ -240,7 +252,7 @@ cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *
         (is_along_rows && !has_packs(work, lines)))
         return CC_OK;
     const int64_t tiles = is_along_rows ? (count - 1) / RESULTS + 1 : (lines->count - 1) / CC__BLOCK_THREADS + 1;
-    const int64_t all = is_along_rows ? lines->count * tiles : tiles * ((count - 1) / MARCH + 1);
+    const int64_t all = is_along_rows ? lines->count * tiles : tiles * ((count - 1) / march + 1);
     if (all > INT32_MAX - CC__BLOCK_THREADS)
         return CC_OK;
     memset(&plan, 0, sizeof plan);
@@ -251,6 +263,7 @@ cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *
     plan.length = (int32_t)work->length;
     plan.first = (int32_t)work->first;
     plan.count = (int32_t)count;
+    plan.march = march;
     plan.radius = work->radius;
     plan.tiles = cc__divisor_of((int32_t)tiles);
     plan_border(work, &plan);
@@ -262,11 +275,9 @@ cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *
         plan.size[i] = cc__divisor_of((int32_t)lines->size[i]);
     for (int32_t d = 0; d <= work->radius; d++)
         plan.weight[d] = (float)work->weight[d];
-    const bool is_shorter = work->radius <= MOST_RADIUS / 2;
-    const void *rows = is_shorter ? (const void *)short_rows_8 : (const void *)short_rows_16;
-    const void *columns = is_shorter ? (const void *)short_columns_8 : (const void *)short_columns_16;
     const int64_t blocks = is_along_rows ? (all - 1) / CC__BLOCK_THREADS + 1 : all;
     void *arguments[] = {&plan};
     *out_done = true;
-    return launcher->launch(launcher, is_along_rows ? rows : columns, (uint32_t)blocks, CC__BLOCK_THREADS, arguments);
+    return launcher->launch(launcher, kernel_of(work->radius, is_along_rows), (uint32_t)blocks, CC__BLOCK_THREADS,
+                            arguments);
 }

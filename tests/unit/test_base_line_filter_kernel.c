@@ -28,7 +28,8 @@ static bool is_wide;
 static bool is_short(const void *kernel)
 {
     return kernel == (const void *)short_rows_8 || kernel == (const void *)short_rows_16 ||
-           kernel == (const void *)short_columns_8 || kernel == (const void *)short_columns_16;
+           kernel == (const void *)short_rows_32 || kernel == (const void *)short_columns_8 ||
+           kernel == (const void *)short_columns_16 || kernel == (const void *)short_columns_32;
 }
 
 static void run_kernel(void *context)
@@ -191,7 +192,7 @@ START_TEST(long_rows_and_far_reach)
     static const struct {
         int64_t i, j;
         int32_t axis, radius;
-    } cases[] = {{5003, 2, 0, 9},   {2048, 3, 0, 256}, {4100, 1, 0, 255}, {3, 16, 0, 256}, {64, 90, 0, 32},
+    } cases[] = {{5003, 2, 0, 9},   {2048, 3, 0, 256}, {4100, 1, 0, 255}, {3, 16, 0, 256}, {62, 90, 0, 32},
                  {130, 40, 1, 256}, {7, 900, 1, 17},   {700, 7, 1, 3},    {1, 1, 0, 256},  {1, 1000, 1, 5}};
     row_launches = 0;
     launches = 0;
@@ -213,9 +214,9 @@ START_TEST(short_reach)
     static unsigned char source[BUFFER_BYTES];
     static const int64_t lengths[] = {64, 68, 100, 128};
     short_launches = 0;
-    for (int32_t n = 0; n < 4 * 2 * 16; n++) {
+    for (int32_t n = 0; n < 4 * 2 * 20; n++) {
         const int64_t length = lengths[n % 4];
-        const int32_t axis = n / 4 % 2, radius = 1 + n / 8;
+        const int32_t axis = n / 4 % 2, radius = n < 4 * 2 * 16 ? 1 + n / 8 : 17 + 5 * (n / 8 - 16);
         cc__line_filter work = dense(axis == 0 ? length : 3, axis == 0 ? 3 : length + n % 3, axis, radius, false);
         work.border = n % 5;
         work.border_value = -2.5;
@@ -227,7 +228,7 @@ START_TEST(short_reach)
         work.images.source.data = source;
         compare(&work, "short reach", n);
     }
-    ck_assert_int_eq(short_launches, 4 * 2 * 16);
+    ck_assert_int_eq(short_launches, 4 * 2 * 20);
 }
 END_TEST
 
