@@ -1,27 +1,10 @@
 /* Reductions on the GPU, in the order that src/base/reduce.c has on the CPU. */
 #include "kernels/launch.h"
-#include "kernels/sequence.h"
+#include "kernels/reduce_lanes.h"
 
-#define ROUNDS CC__REDUCE_ROUNDS
-/* Rounds that are loaded before the first is taken, by bits of a component; of two sources half as many each. */
-#ifndef AT_ONCE_8
-#define AT_ONCE_8 8
-#endif
-#ifndef AT_ONCE_16
-#define AT_ONCE_16 8
-#endif
-#ifndef AT_ONCE_32
-#define AT_ONCE_32 8
-#endif
-#ifndef AT_ONCE_64
-#define AT_ONCE_64 2
-#endif
-#define AT_ONCE_MIXED 2
 #define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
-#ifndef BLOCKS_PER_MULTIPROCESSOR
 #define BLOCKS_PER_MULTIPROCESSOR 128
-#endif
 #define WARP_THREADS 32
 #define WARPS (CC__BLOCK_THREADS / WARP_THREADS)
 
@@ -40,35 +23,6 @@ typedef struct cc__join_plan {
     cc__reduce_end end;
     int64_t component_count;
 } cc__join_plan;
-
-static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, bool is_first, double x, double y)
-{
-    switch (kind) {
-    case CC__REDUCE_SUM:
-        lane->value = lane->value + x;
-        break;
-    case CC__REDUCE_MINIMUM:
-        lane->value = cc__minimum(lane->value, x);
-        break;
-    case CC__REDUCE_MAXIMUM:
-        lane->value = cc__maximum(lane->value, x);
-        break;
-    case CC__REDUCE_SQUARES:
-        lane->value = lane->value + x * x;
-        break;
-    case CC__REDUCE_DOT:
-        lane->value = lane->value + x * y;
-        break;
-    case CC__REDUCE_MOMENTS: {
-        if (is_first)
-            lane->first = x;
-        double distance = x - lane->first;
-        lane->value = lane->value + distance;
-        lane->squares = lane->squares + distance * distance;
-        break;
-    }
-    }
-}
 
 /* What joins neighbours: `count`, of each, where both have as many components, else 0. */
 static __device__ inline cc__partial join_two(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
@@ -133,92 +87,6 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
                     2 * count);
 }
 
-/* All rounds of a whole piece, of one source or of two with one type. */
-#define TAKE(NAME, HOLDER, BITS)                                                                                       \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        const int32_t at_once = AT_ONCE_##BITS / (kind == CC__REDUCE_DOT ? 2 : 1);                                     \
-        for (int32_t round = 0; round < ROUNDS; round += at_once) {                                                    \
-            cc__pack_##BITS x[AT_ONCE_##BITS];                                                                         \
-            cc__pack_##BITS y[AT_ONCE_##BITS];                                                                         \
-            cc__read_##BITS(from, 0, first + round * CC__REDUCE_LANES, at_once, x);                                    \
-            if (kind == CC__REDUCE_DOT)                                                                                \
-                cc__read_##BITS(from, 1, first + round * CC__REDUCE_LANES, at_once, y);                                \
-            CC__UNROLL                                                                                                 \
-            for (int32_t r = 0; r < at_once; r++) {                                                                    \
-                CC__UNROLL                                                                                             \
-                for (int32_t i = 0; i < CC__PACK; i++)                                                                 \
-                    take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)x[r].value[i]),                      \
-                         kind == CC__REDUCE_DOT ? cc__load_##NAME((HOLDER)y[r].value[i]) : 0.0);                       \
-            }                                                                                                          \
-        }                                                                                                              \
-        break;                                                                                                         \
-    }
-
-/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
-static __device__ inline void take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
-                                         int64_t first, cc__reduce_lane lanes[CC__PACK])
-{
-    if (is_narrow) {
-        switch ((int32_t)from->sources[0].type) {
-            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
-            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
-        }
-    } else {
-        switch ((int32_t)from->sources[0].type) {
-            CC__FOR_EACH_TYPE_OF_64_BITS(TAKE)
-        }
-    }
-}
-
-#define READ_MIXED(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        cc__pack_##BITS packs[AT_ONCE_MIXED];                                                                          \
-        cc__read_##BITS(from, n, first, AT_ONCE_MIXED, packs);                                                         \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)                                                         \
-            out[i] = cc__load_##NAME((HOLDER)packs[i / CC__PACK].value[i % CC__PACK]);                                 \
-        break;                                                                                                         \
-    }
-
-static __device__ inline void read_mixed(const cc__packed_sequence *from, int32_t n, int64_t first, double *out)
-{
-    switch ((int32_t)from->sources[n].type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(READ_MIXED)
-        CC__FOR_EACH_TYPE_OF_32_BITS(READ_MIXED)
-        CC__FOR_EACH_TYPE_OF_64_BITS(READ_MIXED)
-    }
-}
-
-/* The same for products of two types. */
-static __device__ inline void take_mixed(const cc__packed_sequence *from, int64_t first,
-                                         cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round += AT_ONCE_MIXED) {
-        double x[AT_ONCE_MIXED * CC__PACK] = {0};
-        double y[AT_ONCE_MIXED * CC__PACK] = {0};
-        read_mixed(from, 0, first + round * CC__REDUCE_LANES, x);
-        read_mixed(from, 1, first + round * CC__REDUCE_LANES, y);
-        CC__UNROLL
-        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)
-            take(CC__REDUCE_DOT, &lanes[i % CC__PACK], false, x[i], y[i]);
-    }
-}
-
-/* The last piece, and pixels that do not lie in packs. */
-static __device__ inline void take_one_by_one(const cc__packed_sequence *from, cc__reduce_kind kind, int64_t first,
-                                              cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round++) {
-        CC__UNROLL
-        for (int32_t i = 0; i < CC__PACK; i++) {
-            int64_t number = first + round * CC__REDUCE_LANES + i;
-            if (number < from->sequence.count)
-                take(kind, &lanes[i], round == 0, cc__read_one(from, 0, number),
-                     kind == CC__REDUCE_DOT ? cc__read_one(from, 1, number) : 0.0);
-        }
-    }
-}
-
 static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
                                             cc__partial *shared)
 {
@@ -240,16 +108,17 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             lanes[i].first = 0.0;
         }
         if (!is_packed || !is_whole)
-            take_one_by_one(from, kind, first, lanes);
+            cc__take_one_by_one(from, kind, first, lanes);
         else if (is_mixed)
-            take_mixed(from, first, lanes);
+            cc__take_mixed(from, first, lanes);
         else
-            take_packs(from, kind, is_narrow, first, lanes);
+            cc__take_packs(from, kind, is_narrow, first, lanes);
         if (is_whole) {
             CC__UNROLL
             for (int32_t i = 0; i < CC__PACK; i++)
-                partials[i] = cc__reduce_lane_end(kind, lanes[i], ROUNDS);
-            all = join_threads(kind, shared + turn, join_pack(kind, partials, ROUNDS), CC__PACK * ROUNDS);
+                partials[i] = cc__reduce_lane_end(kind, lanes[i], CC__REDUCE_ROUNDS);
+            all = join_threads(kind, shared + turn, join_pack(kind, partials, CC__REDUCE_ROUNDS),
+                               CC__PACK * CC__REDUCE_ROUNDS);
         } else {
             for (int32_t i = 0; i < CC__PACK; i++) {
                 const int64_t left = count - first - i;
@@ -274,24 +143,18 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-#ifndef NARROW_BLOCKS
-#define NARROW_BLOCKS 3
-#endif
-#ifndef WIDE_BLOCKS
-#define WIDE_BLOCKS 4
-#endif
-DEFINE_KERNEL(SUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MINIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MAXIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SQUARES, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(DOT, narrow, true, NARROW_BLOCKS > 2 ? 2 : NARROW_BLOCKS)
-DEFINE_KERNEL(MOMENTS, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(MINIMUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(MAXIMUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(SQUARES, wide, false, WIDE_BLOCKS)
+DEFINE_KERNEL(SUM, narrow, true, 2)
+DEFINE_KERNEL(MINIMUM, narrow, true, 2)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 2)
+DEFINE_KERNEL(SQUARES, narrow, true, 2)
+DEFINE_KERNEL(DOT, narrow, true, 2)
+DEFINE_KERNEL(MOMENTS, narrow, true, 2)
+DEFINE_KERNEL(SUM, wide, false, 4)
+DEFINE_KERNEL(MINIMUM, wide, false, 4)
+DEFINE_KERNEL(MAXIMUM, wide, false, 4)
+DEFINE_KERNEL(SQUARES, wide, false, 4)
 DEFINE_KERNEL(DOT, wide, false, 2)
-DEFINE_KERNEL(MOMENTS, wide, false, (WIDE_BLOCKS > 3 ? 3 : WIDE_BLOCKS))
+DEFINE_KERNEL(MOMENTS, wide, false, 3)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
@@ -307,7 +170,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].count = 0.0;
         }
         /* One block may have all of them: what it waits for is loaded for several rounds at once. */
-        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+        for (int32_t round = 0; round < CC__REDUCE_ROUNDS; round += JOIN_ROUNDS) {
             cc__partial next[JOIN_ROUNDS][CC__PACK];
             CC__UNROLL
             for (int32_t r = 0; r < JOIN_ROUNDS; r++) {

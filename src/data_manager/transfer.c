@@ -285,7 +285,7 @@ static cc_status run_copy(cc__transfer *transfer, const cc__lane *lane, const cc
     return transfer->backend->copy(transfer->backend, lane->device, lane->stream, &work);
 }
 
-/* Between the host and the lane's device: all boxes at once. */
+/* Between the host and the lane's device. */
 static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *works, int32_t count)
 {
     const bool is_up = transfer->place != CC_PLACE_HOST;
@@ -307,8 +307,9 @@ static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *
     lane->started = true;
     if (status == CC_OK)
         status = cc__movement_run(&movement);
-    lane->has_read_host = is_up && movement.is_over_on_host;
-    lane->is_settled = !is_up && movement.is_over_on_host;
+    lane->uses_host = lane->uses_host || !movement.is_over_on_host;
+    lane->has_read_host = is_up && !lane->uses_host;
+    lane->is_settled = !is_up && !lane->uses_host;
     cc__tally_join(&transfer->moved, &movement.tally);
     transfer->locked_bytes += movement.locked_bytes;
     cc__movement_end(&movement);
@@ -332,7 +333,40 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
     return CC_OK;
 }
 
-/* Steps of one origin, unless they are copies between the host and the device: those come later, all at once. */
+/*
+ * When there are so many boxes, some are queued by themselves: they are on their way while the rest is made ready. Not
+ * where that decides about locking pages, which goes by all of them.
+ */
+#define MANY_BOXES 256
+#define BOXES_AHEAD 128
+
+static bool is_all_locked(const cc__transfer *transfer)
+{
+    const cc__place_memory *host =
+        transfer->place != CC_PLACE_HOST ? memory_read(transfer, CC_PLACE_HOST) : &transfer->target;
+    return host->host != NULL && cc__host_memory_is_all_locked(host->host);
+}
+
+/* Copies between the host and the lane's device are noted, to be moved all at once, but for those ahead. */
+static cc_status collect_copies(cc__transfer *transfer, cc__lane *lane, const cc__step *steps, int32_t count,
+                                int32_t *work_count)
+{
+    cc__copy *works = transfer->works + transfer->work_count + *work_count;
+    cc_status status = CC_OK;
+    int32_t ahead = 0;
+    if (count >= MANY_BOXES && *work_count == 0 && is_all_locked(transfer)) {
+        ahead = BOXES_AHEAD;
+        find_copies(transfer, steps, ahead, works);
+        status = run_movement(transfer, lane, works, ahead);
+        transfer->work_count += ahead;
+    }
+    if (status == CC_OK)
+        find_copies(transfer, steps + ahead, count - ahead, works + ahead);
+    *work_count += count - ahead;
+    return status;
+}
+
+/* Steps of one origin, unless they are copies between the host and the device: those come later. */
 static cc_status run_steps(cc__transfer *transfer, cc__lane *lane, const cc__step *steps, int32_t count,
                            int32_t *work_count)
 {
@@ -340,11 +374,8 @@ static cc_status run_steps(cc__transfer *transfer, cc__lane *lane, const cc__ste
     cc_status status = CC_OK;
     if (transfer->place == CC_PLACE_HOST && (!copies || steps[0].source != lane->device))
         return CC_OK;
-    if (copies && (transfer->place == CC_PLACE_HOST || steps[0].source == CC_PLACE_HOST)) {
-        find_copies(transfer, steps, count, transfer->works + transfer->work_count + *work_count);
-        *work_count += count;
-        return CC_OK;
-    }
+    if (copies && (transfer->place == CC_PLACE_HOST || steps[0].source == CC_PLACE_HOST))
+        return collect_copies(transfer, lane, steps, count, work_count);
     lane->started = true;
     for (int32_t i = 0; status == CC_OK && i < count; ++i)
         status = copies ? run_copy(transfer, lane, &steps[i]) : run_fill(transfer, lane, &steps[i]);

@@ -17,7 +17,8 @@ typedef struct cc__lane {
     cc__fences host_waits; /* before the CPU reads pixels for the lane, on their way up; they are among the waits */
     cc__fence *done;       /* after the work */
     bool started;
-    bool has_read_host; /* nothing in the stream uses the pixels on the host: the CPU has read them */
+    bool uses_host;     /* something in the stream uses the pixels on the host */
+    bool has_read_host; /* nothing does: the CPU has read them */
     bool is_settled;    /* all of it is done already */
     bool is_stranded;   /* it has failed, and waiting for what was queued has too */
 } cc__lane;
