@@ -4,6 +4,9 @@
 
 #include "kernels/launch.h"
 
+#include <check.h>
+#include <string.h>
+
 static bool launches_have_written;
 
 static inline cc_status launches_find(const cc__launcher *launcher, const void *kernel)
@@ -43,6 +46,34 @@ static inline void failing_launcher_init(failing_launcher *self, cc__launch_fn r
     self->run = run;
     self->left = launches;
     self->has_written = false;
+}
+
+typedef struct failures {
+    int64_t launches; /* of the work when none fails */
+    int64_t torn;     /* how many of their failures may leave a part of the output written */
+} failures;
+
+/*
+ * Fails each launch of a work in turn. The output, which holds these bytes before, then still does, or the launcher
+ * says that it may not. The last time nothing fails.
+ */
+static inline failures fail_each_launch(cc_status (*start)(const void *work, const cc__launcher *launcher),
+                                        const void *work, cc__launch_fn run, unsigned char *output, size_t bytes,
+                                        const unsigned char *before)
+{
+    failures seen = {0, 0};
+    for (;; seen.launches++) {
+        failing_launcher launcher;
+        failing_launcher_init(&launcher, run, seen.launches);
+        memcpy(output, before, bytes);
+        const cc_status status = start(work, &launcher.base);
+        if (status == CC_OK)
+            return seen;
+        ck_assert_int_eq(status, CC_ERROR_DEVICE);
+        ck_assert_msg(launcher.has_written || memcmp(output, before, bytes) == 0,
+                      "launch %d failed, and the output has changed", (int)seen.launches);
+        seen.torn += launcher.has_written;
+    }
 }
 
 #endif

@@ -422,6 +422,30 @@ START_TEST(dense_kernels_agree_with_the_host)
 }
 END_TEST
 
+/* Heads and tails are launches of their own: when a later one fails, the launcher says what the output is. */
+START_TEST(failed_launches_leave_the_output_or_say_so)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 31;
+    int64_t launches_before_the_last = 0, torn = 0;
+    const size_t bytes = 800 * 8;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    memset(buffers[5], 0x5a, bytes);
+    for (int32_t round = 0; round < 100; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        const failures seen = fail_each_launch(cc__launch_evaluate, &work, launch, buffers[4], bytes, buffers[5]);
+        launches_before_the_last += seen.launches - 1;
+        torn += seen.torn;
+    }
+    ck_assert_int_gt(launches_before_the_last, 30);
+    ck_assert_int_eq(torn, launches_before_the_last);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 /* Dense rows of float32, with every head and tail, one step or a multiply and an add. */
 START_TEST(direct_kernels_agree_with_the_host)
 {
@@ -525,6 +549,7 @@ int main(void)
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_test(tcase, direct_kernels_agree_with_the_host);
     tcase_add_test(tcase, the_parts_of_split_rows);
+    tcase_add_test(tcase, failed_launches_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

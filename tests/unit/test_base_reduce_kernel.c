@@ -227,6 +227,63 @@ START_TEST(histograms_agree_with_the_host)
 }
 END_TEST
 
+/* Only the last launch writes the results, all of them. */
+START_TEST(failed_launches_leave_results_as_they_were)
+{
+    static int16_t source[1500];
+    static unsigned char before[3 * 8];
+    double expected[3], found[3];
+    for (int32_t i = 0; i < 1500; i++)
+        source[i] = (int16_t)(i * 37 % 1009 - 300 * (i % 3));
+    memset(before, 0x5a, sizeof before);
+    for (int32_t kind = 0; kind < 6; kind += CC__REDUCE_DOT) {
+        cc__reduce work = {.components = 1,
+                           .size = {250, 2, 1, 1},
+                           .kind = (cc__reduce_kind)kind,
+                           .source_count = kind == CC__REDUCE_DOT ? 2 : 1,
+                           .result_count = 3,
+                           .between_bytes = {2, 2}};
+        work.sources[0] = (cc__reduced){(const unsigned char *)source, {6, 1500, 0, 0}, 2, CC_PIXEL_INT16, 0};
+        work.sources[1] = work.sources[0];
+        work.scratch = malloc(3 * (size_t)cc__reduce_scratch(500) * sizeof *work.scratch);
+        work.results = expected;
+        cc__reduce_on_host(&work);
+        work.results = found;
+        const failures seen =
+            fail_each_launch(cc__launch_reduce, &work, launch, (unsigned char *)found, sizeof found, before);
+        ck_assert_int_eq(seen.launches, 4);
+        ck_assert_int_eq(seen.torn, 0);
+        ck_assert_mem_eq(found, expected, sizeof found);
+        ck_assert(found[0] != found[1] && found[1] != found[2]);
+        free(work.scratch);
+    }
+}
+END_TEST
+
+START_TEST(failed_launches_leave_bins_as_they_were)
+{
+    static unsigned char source[5000], before[40 * 8];
+    uint64_t expected[40], found[40], scratch[40];
+    for (int32_t i = 0; i < 5000; i++)
+        source[i] = (unsigned char)(i * 7 % 43);
+    memset(before, 0x5a, sizeof before);
+    cc__histogram work = {.source = {source, {1, 0, 0, 0}, 1, CC_PIXEL_UINT8, 0},
+                          .components = 1,
+                          .size = {5000, 1, 1, 1},
+                          .upper = 40,
+                          .bins = 40,
+                          .counts = expected,
+                          .scratch = scratch};
+    cc__histogram_on_host(&work);
+    work.counts = found;
+    const failures seen =
+        fail_each_launch(cc__launch_histogram, &work, launch, (unsigned char *)found, sizeof found, before);
+    ck_assert_int_eq(seen.launches, 3);
+    ck_assert_int_eq(seen.torn, 0);
+    ck_assert_mem_eq(found, expected, sizeof found);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_reduce_kernel");
@@ -235,6 +292,8 @@ int main(void)
     tcase_add_test(tcase, dense_rows_in_packs);
     tcase_add_test(tcase, many_partial_results);
     tcase_add_test(tcase, histograms_agree_with_the_host);
+    tcase_add_test(tcase, failed_launches_leave_results_as_they_were);
+    tcase_add_test(tcase, failed_launches_leave_bins_as_they_were);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
