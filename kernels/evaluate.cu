@@ -769,6 +769,8 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     cc__direct_plan direct;
     cc__shallow_plan shallow;
     cc__table_plan table;
+    cc__program program;
+    cc__program_call call;
     cc__evaluate_plan(work, &lattice);
     cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
     *out_done = true;
@@ -782,6 +784,12 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
         return launch_table(&table, work->destination_type, launcher);
     if (cc__shallow_plan_make(work, &lattice, &shallow))
         return launch_shallow(&shallow, launcher);
+    if (launcher->launch_program != NULL && cc__program_make(work, &lattice, &program, &call)) {
+        const cc_status status = launcher->launch_program(launcher, &program, &call, out_done);
+        if (status != CC_OK || *out_done)
+            return status;
+        *out_done = true;
+    }
     if (cc__dense_plan_make(work, &lattice, &dense))
         return launch_dense(work, &lattice, &dense, launcher);
     *out_done = false;

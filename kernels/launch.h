@@ -4,6 +4,7 @@
 
 #include "base/derivative.h"
 #include "base/evaluate.h"
+#include "base/program.h"
 #include "base/rearrange.h"
 #include "base/reduce.h"
 #include "base/resample.h"
@@ -29,6 +30,9 @@ struct cc__launcher {
     cc_status (*find)(const cc__launcher *launcher, const void *kernel);
     int32_t multiprocessor_count;
     bool *has_written; /* whether something that writes the output is started */
+    /* Starts the kernel that was made for a program; does nothing and says so where there is none. NULL: never any. */
+    cc_status (*launch_program)(const cc__launcher *launcher, const cc__program *program, const cc__program_call *call,
+                                bool *out_done);
 };
 
 /* Starts what writes scratch memory only: should a later launch fail, the output is what it was. */

@@ -67,6 +67,10 @@ typedef struct cc__cuda_launcher {
 } cc__cuda_launcher;
 cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream, bool *has_written);
 
+/* cuda_program.c */
+cc_status cc__cuda_launch_program(const cc__launcher *launcher, const cc__program *program,
+                                  const cc__program_call *call, bool *out_done);
+
 /* cuda_range_nvtx.c, or cuda_range_none.c where the toolkit has no NVTX */
 void cc__cuda_range_push(cc__backend *self, const char *name);
 void cc__cuda_range_pop(cc__backend *self);

@@ -81,7 +81,10 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
 cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream, bool *has_written)
 {
     *has_written = false;
-    return (cc__cuda_launcher){{launch, find, guard->device->multiprocessor_count, has_written}, guard->device, stream};
+    return (cc__cuda_launcher){
+        {launch, find, guard->device->multiprocessor_count, has_written, cc__cuda_launch_program},
+        guard->device,
+        stream};
 }
 
 /* How many bytes of the value one element of a memset holds: 1, 2 or 4; 0 when a memset cannot do the work. */

@@ -16,9 +16,10 @@ static inline cc_status launches_find(const cc__launcher *launcher, const void *
 }
 
 /* For a function that runs kernels, on a device of so many multiprocessors. */
-#define LAUNCHER(run, multiprocessor_count)                                                                            \
+#define LAUNCHER(run, multiprocessors)                                                                                 \
     {                                                                                                                  \
-        run, launches_find, multiprocessor_count, &launches_have_written                                               \
+        .launch = (run), .find = launches_find, .multiprocessor_count = (multiprocessors),                             \
+        .has_written = &launches_have_written                                                                          \
     }
 
 typedef struct failing_launcher {
@@ -41,8 +42,8 @@ static inline cc_status failing_launch(const cc__launcher *launcher, const void 
 
 static inline void failing_launcher_init(failing_launcher *self, cc__launch_fn run, int64_t launches)
 {
-    const cc__launcher base = {failing_launch, launches_find, 1, &self->has_written};
-    self->base = base;
+    self->base = (cc__launcher){
+        .launch = failing_launch, .find = launches_find, .multiprocessor_count = 1, .has_written = &self->has_written};
     self->run = run;
     self->left = launches;
     self->has_written = false;

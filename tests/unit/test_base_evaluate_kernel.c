@@ -1,8 +1,11 @@
 /* The kernels of expressions, run on the CPU, against the host's own path: the same bits for every layout and step. */
 #include "support/cuda_on_host.h"
 
+#include "base/allocate.h"
+#include "base/program_text.h"
 #include "kernels/evaluate.cu"
 #include "support/plain_work.h"
+#include "support/ptx_on_host.h"
 #include "support/rescale_cases.h"
 
 #include <check.h>
@@ -422,6 +425,51 @@ START_TEST(dense_kernels_agree_with_the_host)
 }
 END_TEST
 
+static int32_t programs;
+
+/* Every second time there is no kernel. */
+static cc_status launch_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
+                                bool *out_done)
+{
+    (void)self;
+    *out_done = programs++ % 2 == 0;
+    if (*out_done) {
+        char *text = cc__program_text(program);
+        ptx_kernel *kernel = ptx_parse(text);
+        ptx_run(kernel, cc__program_blocks(program, call), CC__PROGRAM_THREADS, call);
+        ptx_free(kernel);
+        cc__free(text);
+    }
+    return CC_OK;
+}
+
+/* What had a dense kernel has the one that was made for it, if there is one. */
+START_TEST(compiled_kernels_agree_with_the_host)
+{
+    cc__launcher with_programs = launcher;
+    with_programs.launch_program = launch_program;
+    unsigned char *buffers[6];
+    uint32_t state = 99;
+    const size_t bytes = 800 * 8;
+    programs = 0;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    for (int32_t round = 0; round < 150; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        memset(buffers[4], 0x5a, bytes);
+        memset(buffers[5], 0x5a, bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+        ck_assert_int_eq(cc__launch_evaluate(&work, &with_programs), CC_OK);
+        ck_assert_msg(memcmp(buffers[4], buffers[5], bytes) == 0, "round %d", round);
+    }
+    ck_assert_int_gt(programs, 20);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 /* Heads and tails are launches of their own: when a later one fails, the launcher says what the output is. */
 START_TEST(failed_launches_leave_the_output_or_say_so)
 {
@@ -542,6 +590,7 @@ int main(void)
     TCase *tcase = tcase_create("base_evaluate_kernel");
     tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 4);
     tcase_add_loop_test(tcase, dense_kernels_agree_with_the_host, 0, 4);
+    tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);
