@@ -36,7 +36,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of(cc_pixel_type type)
 {
@@ -52,8 +52,10 @@ static void compare(cc__histogram *work)
     work->counts = expected;
     cc__histogram_on_host(work);
     work->counts = found;
+    work->scratch = malloc(bytes);
     ck_assert_int_eq(cc__launch_histogram(work, &launcher), CC_OK);
     ck_assert_mem_eq(found, expected, bytes);
+    free(work->scratch);
     free(expected);
     free(found);
 }
@@ -145,6 +147,30 @@ START_TEST(edges_of_bins)
 }
 END_TEST
 
+START_TEST(failed_launches_leave_bins_as_they_were)
+{
+    static unsigned char source[5000], before[40 * 8];
+    uint64_t expected[40], found[40], scratch[40];
+    for (int32_t i = 0; i < 5000; i++)
+        source[i] = (unsigned char)(i * 7 % 43);
+    memset(before, 0x5a, sizeof before);
+    cc__histogram work = {.source = {source, {1, 0, 0, 0}, 1, CC_PIXEL_UINT8, 0},
+                          .components = 1,
+                          .size = {5000, 1, 1, 1},
+                          .upper = 40,
+                          .bins = 40,
+                          .counts = expected,
+                          .scratch = scratch};
+    cc__histogram_on_host(&work);
+    work.counts = found;
+    const failures seen =
+        fail_each_launch(cc__launch_histogram, &work, launch, (unsigned char *)found, sizeof found, before);
+    ck_assert_int_eq(seen.launches, 3);
+    ck_assert_int_eq(seen.torn, 0);
+    ck_assert_mem_eq(found, expected, sizeof found);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_histogram_kernel");
@@ -152,6 +178,7 @@ int main(void)
     tcase_add_test(tcase, any_rows);
     tcase_add_test(tcase, dense_rows);
     tcase_add_test(tcase, edges_of_bins);
+    tcase_add_test(tcase, failed_launches_leave_bins_as_they_were);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
