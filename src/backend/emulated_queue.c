@@ -47,8 +47,6 @@ void cc__emulated_destroy_task(cc__task *task)
         return;
     cc__emulated_release_mark(task->mark);
     cc__emulated_release_mark(task->awaited);
-    if (task->kind == CC__TASK_EVALUATE)
-        free(task->work.evaluate);
     if (task->kind == CC__TASK_KERNEL)
         free(task->work.run.work);
     free(task);
@@ -173,18 +171,6 @@ static void do_work(cc__emulated *emulated, cc__stream *stream, const cc__task *
         break;
     case CC__TASK_FILL:
         cc__fill_on_host(&task->work.fill);
-        break;
-    case CC__TASK_RESCALE:
-        cc__rescale_on_host(&task->work.rescale);
-        break;
-    case CC__TASK_EVALUATE:
-        cc__evaluate_on_host(task->work.evaluate);
-        break;
-    case CC__TASK_REDUCE:
-        cc__reduce_on_host(&task->work.reduce);
-        break;
-    case CC__TASK_HISTOGRAM:
-        cc__histogram_on_host(&task->work.histogram);
         break;
     case CC__TASK_KERNEL:
         task->work.run.kernel->on_host(task->work.run.work);
@@ -319,6 +305,7 @@ cc_status cc__emulated_check_not_lost(cc__emulated *emulated, const char *operat
     const char *lost = emulated->devices[device].lost;
     if (!lost)
         return CC_OK;
+    atomic_store(&emulated->devices[device].is_found_lost, true);
     return CC__EMULATED_REFUSE(CC__NATIVE_ILLEGAL_ADDRESS, "%s: device %d is lost: %s", operation, (int)device, lost);
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lent.h"
+#include "data_manager/lost.h"
 #include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
@@ -95,6 +96,27 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__access_req
     return status;
 }
 
+/* Pixels that were on their way when their device was lost are brought from elsewhere. */
+static cc_status bring_and_wait(cc__data_manager *manager, const cc__access_request *request, cc__use use,
+                                const cc__waiter *waiter)
+{
+    const bool reads = request->access != CC_ACCESS_WRITE;
+    const bool on_host = request->place == CC_PLACE_HOST;
+    cc__sources lost = 0;
+    cc_status status = CC_OK;
+    cc__error_state before;
+    cc__error_save(&before);
+    do {
+        cc__error_restore(&before);
+        lost = cc__lost_devices(manager);
+        status = cc__data_manager_bring(manager, request->function, &request->box, request->place, reads,
+                                        CC__PLAN_STALE, on_host);
+        if (status == CC_OK)
+            status = wait_for_others(manager, request, use, waiter);
+    } while (status == CC_ERROR_DEVICE && cc__lost_devices(manager) != lost);
+    return status;
+}
+
 static cc_status check_stream(cc__data_manager *manager, const cc__access_request *request)
 {
     bool capturing = false;
@@ -123,17 +145,26 @@ static bool is_known_open(cc_stream stream, uint64_t stream_id)
     return cc__stream_is_legacy_default(stream) || (stream != CC_STREAM_PER_THREAD && stream_id != 0);
 }
 
-/* A fence that is not recorded yet for the site's default stream, kept so that most uses need no new one. */
-static cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
+static cc_status make_default_fence(cc__data_manager *manager, cc_place device)
 {
-    cc__site *site = cc__data_manager_site(manager, device);
+    cc__site *site = &manager->devices[device];
+    cc__fence *fence = NULL;
+    const cc_status status = cc__fence_create_for_default_stream(manager->backend, device, &fence);
+    if (status != CC_OK)
+        return status;
+    cc__fence_release(site->default_fence);
+    site->default_fence = fence;
+    return CC_OK;
+}
+
+/* One that is not recorded yet for the default stream of a device's site, kept so that most uses need no new one. */
+static inline cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
+{
+    const cc__site *site = &manager->devices[device];
     if (site->default_fence == NULL || site->default_fence->event != NULL) {
-        cc__fence *fence = NULL;
-        const cc_status status = cc__fence_create_for_default_stream(manager->backend, device, &fence);
+        const cc_status status = make_default_fence(manager, device);
         if (status != CC_OK)
             return status;
-        cc__fence_release(site->default_fence);
-        site->default_fence = fence;
     }
     *out_fence = site->default_fence;
     return CC_OK;
@@ -170,13 +201,6 @@ static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, c
     if (status != CC_OK)
         cc__timeline_unreserve(timeline);
     return status;
-}
-
-/* Counts an access for which there was nothing to bring. */
-static void count_ready(cc__data_manager *manager, const cc__box *box)
-{
-    ++manager->counters.avoided_copies;
-    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }
 
 /* Whether the pixels are there, and nobody must be waited for. */
@@ -252,15 +276,12 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         }
     }
     if (ready) {
-        count_ready(manager, &request->box);
+        cc__lending_count_ready(manager, &request->box);
     } else {
         if (on_host && request->access != CC_ACCESS_WRITE)
             status = cc__loans_wait_for_devices(manager, mapping);
         if (status == CC_OK)
-            status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
-                                            request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
-        if (status == CC_OK)
-            status = wait_for_others(manager, request, use, &waiter);
+            status = bring_and_wait(manager, request, use, &waiter);
     }
     if (status == CC_OK && !on_host)
         cc__resident_use(&manager->devices[request->place].resident);
@@ -349,7 +370,7 @@ cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, 
     if (is_marked_late(mapping, stream)) {
         status = get_default_fence(manager, mapping->place, &fence);
         if (status == CC_OK)
-            cc__timeline_add(&site->timeline, &mapping->reach, use_of(mapping), fence);
+            cc__timeline_add(&site->timeline, cc__mapping_reach(mapping), use_of(mapping), fence);
     } else {
         status = record(manager, mapping, stream);
         if (status != CC_OK)
@@ -357,7 +378,8 @@ cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, 
         /* An operation's mapping shares its fence with those of other images when it ends. */
         if (mapping->owner == NULL)
             cc__fence_retain(mapping->fence);
-        cc__timeline_take(&site->timeline, &mapping->reach, use_of(mapping), mapping->fence, &site->spare_fence);
+        cc__timeline_take(&site->timeline, cc__mapping_reach(mapping), use_of(mapping), mapping->fence,
+                          &site->spare_fence);
         if (mapping->owner != NULL)
             mapping->fence = NULL;
     }

@@ -69,8 +69,19 @@ void cc__host_memory_drop(cc__host_memory *memory);
 /*
  * Page-locks what is not yet locked of these bytes, each gap as one piece, and waits for other threads that are locking
  * some of them. What cannot be locked stays pageable; nothing is reported. Returns how many bytes this call has locked.
+ * Where there is much to lock it is done in several pieces, and while one is being locked the next gets its RAM.
  */
 size_t cc__host_memory_lock(cc__host_memory *memory, cc__backend *backend, cc__range bytes);
+/*
+ * The same, and gives `take` the ranges as soon as they are locked, in order, from the first byte to the end or to
+ * where it cannot go on; ends when `take` returns false. take may be NULL.
+ */
+typedef bool (*cc__take_range)(void *context, cc__range locked);
+size_t cc__host_memory_lock_each(cc__host_memory *memory, cc__backend *backend, cc__range bytes, cc__take_range take,
+                                 void *context);
+/* The size of those pieces, a multiple of 2 MiB, and whether so many bytes are worth several. For tests to lower. */
+extern size_t cc__host_memory_piece_bytes;
+bool cc__host_memory_locks_in_pieces(size_t size_bytes);
 
 typedef enum cc__locking {
     CC__LOCKING_NONE = 0,  /* all pageable */
@@ -78,6 +89,11 @@ typedef enum cc__locking {
     CC__LOCKING_PARTS = 2
 } cc__locking;
 cc__locking cc__host_memory_locking(cc__host_memory *memory, cc__range bytes);
+/* In one range. */
+static inline bool cc__host_memory_is_all_locked(cc__host_memory *memory)
+{
+    return cc__host_memory_locking(memory, (cc__range){0, memory->size_bytes}) == CC__LOCKING_WHOLE;
+}
 
 /* The locked ranges that share a byte with these, in order; the caller frees the array. They stay locked as long as the
  * memory is there; others may be added. OUT_OF_HOST_MEMORY. */

@@ -29,6 +29,8 @@ typedef struct oracle_pixels {
     bool *is_constant;     /* of each pixel: equal to the fill value */
     bool *is_undefined;    /* of each pixel: never written */
     bool has_memory[ORACLE_MAX_PLACES];
+    uint64_t *changed; /* of each pixel: when it was last written, or may have been */
+    uint64_t clock;
 
     bool is_wrapped;
     bool read_only;
@@ -47,6 +49,7 @@ typedef enum oracle_direction {
 /* What a call costs the pixels. Bytes are exact; the number of boxes that they are moved in has bounds. */
 typedef struct oracle_cost {
     int64_t bytes[3];
+    int64_t of_tiles[3]; /* of these, what moves wherever the pixels are */
     int64_t fewest_copies[3];
     int64_t most_copies[3];
     int64_t fewest_fills;
@@ -56,6 +59,7 @@ typedef struct oracle_cost {
     int64_t evictions;
     int64_t host_allocations;
     int64_t device_allocations;
+    int64_t texture_updates;
     int64_t cells; /* in how many boxes the library kept the pixels before */
 } oracle_cost;
 
@@ -81,6 +85,8 @@ bool oracle_has_undefined(const oracle_pixels *pixels, const oracle_box *box);
 int64_t oracle_count_valid(const oracle_pixels *pixels, const oracle_box *box, cc_place place);
 int64_t oracle_count_constant(const oracle_pixels *pixels, const oracle_box *box);
 int64_t oracle_count_undefined(const oracle_pixels *pixels, const oracle_box *box);
+
+uint64_t oracle_last_change(const oracle_pixels *pixels, const oracle_box *box);
 
 /* An access brings what is stale (if it reads) and gives the place memory. `peers`: the places with direct access. */
 void oracle_bring(oracle_pixels *pixels, const oracle_box *box, cc_place place, bool reads, uint32_t peers,

@@ -67,7 +67,10 @@ bool step_evict(model_world *world)
     world->worked_at = refuge;
     report_step(world->step, "evict image %d from %d", (int)image->number, (int)place);
     const cc_status status = cc_image_evict(image->handle, place);
-    if (world_expect(world, "evict", status, errors) && touches) {
+    const bool done = world_expect(world, "evict", status, errors);
+    if (done && has_memory)
+        world_evict_textures(world, pixels, place);
+    if (done && touches) {
         const bool had_refuge = oracle->has_memory[refuge + 1];
         oracle_evict(oracle, place, refuge, cost);
         if (!had_refuge && oracle->has_memory[refuge + 1])
@@ -155,7 +158,7 @@ bool step_fill(model_world *world)
     oracle_own(pixels, &region.box, place);
     oracle_put(pixels, &region.box, bytes);
     world_bring_back(world, image->pixels, &region.box, place, cost);
-    world->device_fills += place != CC_PLACE_HOST;
+    world->device_calls[FAULTY_FILL] += place != CC_PLACE_HOST;
     free(bytes);
     return true;
 }
@@ -255,6 +258,6 @@ bool step_rescale(model_world *world)
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
     world_bring_back(world, output->pixels, &output->box, place, output_cost);
-    world->device_rescales += place != CC_PLACE_HOST;
+    world->device_calls[FAULTY_RUN_KERNEL] += place != CC_PLACE_HOST;
     return true;
 }

@@ -1,8 +1,11 @@
 /* The kernels of expressions, run on the CPU, against the host's own path: the same bits for every layout and step. */
 #include "support/cuda_on_host.h"
 
+#include "base/allocate.h"
+#include "base/program_text.h"
 #include "kernels/evaluate.cu"
 #include "support/plain_work.h"
+#include "support/ptx_on_host.h"
 #include "support/rescale_cases.h"
 
 #include <check.h>
@@ -56,7 +59,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {launch, 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of_type(cc_pixel_type type)
 {
@@ -422,6 +425,75 @@ START_TEST(dense_kernels_agree_with_the_host)
 }
 END_TEST
 
+static int32_t programs;
+
+/* Every second time there is no kernel. */
+static cc_status launch_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
+                                bool *out_done)
+{
+    (void)self;
+    *out_done = programs++ % 2 == 0;
+    if (*out_done) {
+        char *text = cc__program_text(program);
+        ptx_kernel *kernel = ptx_parse(text);
+        ptx_run(kernel, cc__program_blocks(program, call), CC__PROGRAM_THREADS, call);
+        ptx_free(kernel);
+        cc__free(text);
+    }
+    return CC_OK;
+}
+
+/* What had a dense kernel has the one that was made for it, if there is one. */
+START_TEST(compiled_kernels_agree_with_the_host)
+{
+    cc__launcher with_programs = launcher;
+    with_programs.launch_program = launch_program;
+    unsigned char *buffers[6];
+    uint32_t state = 99;
+    const size_t bytes = 800 * 8;
+    programs = 0;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    for (int32_t round = 0; round < 150; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        memset(buffers[4], 0x5a, bytes);
+        memset(buffers[5], 0x5a, bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+        ck_assert_int_eq(cc__launch_evaluate(&work, &with_programs), CC_OK);
+        ck_assert_msg(memcmp(buffers[4], buffers[5], bytes) == 0, "round %d", round);
+    }
+    ck_assert_int_gt(programs, 20);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Heads and tails are launches of their own: when a later one fails, the launcher says what the output is. */
+START_TEST(failed_launches_leave_the_output_or_say_so)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 31;
+    int64_t launches_before_the_last = 0, torn = 0;
+    const size_t bytes = 800 * 8;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    memset(buffers[5], 0x5a, bytes);
+    for (int32_t round = 0; round < 100; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        const failures seen = fail_each_launch(cc__launch_evaluate, &work, launch, buffers[4], bytes, buffers[5]);
+        launches_before_the_last += seen.launches - 1;
+        torn += seen.torn;
+    }
+    ck_assert_int_gt(launches_before_the_last, 30);
+    ck_assert_int_eq(torn, launches_before_the_last);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 /* Dense rows of float32, with every head and tail, one step or a multiply and an add. */
 START_TEST(direct_kernels_agree_with_the_host)
 {
@@ -518,6 +590,7 @@ int main(void)
     TCase *tcase = tcase_create("base_evaluate_kernel");
     tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 4);
     tcase_add_loop_test(tcase, dense_kernels_agree_with_the_host, 0, 4);
+    tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);
@@ -525,6 +598,7 @@ int main(void)
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_test(tcase, direct_kernels_agree_with_the_host);
     tcase_add_test(tcase, the_parts_of_split_rows);
+    tcase_add_test(tcase, failed_launches_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

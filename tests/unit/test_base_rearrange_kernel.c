@@ -10,6 +10,7 @@
 #include "kernels/strips.cu"
 #undef PIECES
 #include "kernels/rearrange.cu"
+#include "kernels/squares.cu"
 #include "support/plain_rearrange.h"
 #include "support/plain_work.h"
 
@@ -59,7 +60,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {launch, 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static void do_on_host(const cc__rearrange *work)
 {
