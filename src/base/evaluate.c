@@ -147,7 +147,7 @@ static bool has_table(const cc__evaluate *work, const cc__lattice *lattice)
 static void make_table(evaluation *all)
 {
     unsigned char bytes[256];
-    cc__places places;
+    cc__places places = {.destination = NULL};
     for (int32_t i = 0; i < 256; i++)
         bytes[i] = (unsigned char)i;
     places.destination = all->table;
@@ -228,7 +228,7 @@ void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice,
         lattice->past_cache && lattice->step[0] == (int64_t)cc_pixel_type_size_bytes(work->destination_type);
     evaluation all;
     walker walk;
-    cc__places places;
+    cc__places places = {.destination = NULL};
     /* The caller's rounding mode, flushing of subnormals or trapping must neither change results nor be changed. */
     fenv_t environment;
     fegetenv(&environment);

@@ -97,7 +97,7 @@ __attribute__((target("avx2"))) static void look_up_avx2(const unsigned char tab
         __m256i found = _mm256_setzero_si256();
         for (int32_t part = 0; part < 16; part++) {
             __m128i sixteen;
-            memcpy(&sixteen, table + 16 * part, sizeof sixteen);
+            memcpy(&sixteen, table + (size_t)16 * (size_t)part, sizeof sixteen);
             const __m256i both = _mm256_broadcastsi128_si256(sixteen);
             /* 0 to 15 stay below 16; with 112 added all others have the highest bit set. */
             const __m256i place = _mm256_adds_epu8(index, _mm256_set1_epi8(112));
