@@ -16,8 +16,10 @@ typedef struct __align__(16) vector_of_4
 }
 vector_of_4;
 
+#include "kernels/complex_step.h"
 #include "kernels/evaluate_shallow.h"
 #include "kernels/evaluate_table.h"
+#include "kernels/magnitude.h"
 
 /* One function for each direct kernel: bits of the result of x and y. */
 #define DEFINE_DIRECT(NAME, HAS_Y, RESULT)                                                                             \
@@ -746,6 +748,24 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
     return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
 }
 
+static cc_status launch_complex(const cc__complex_plan *plan, const cc__launcher *launcher)
+{
+    const int64_t tile = (int64_t)CC__BLOCK_THREADS * CC__COMPLEX_UNITS;
+    const void *kernel = plan->is_wide != 0 ? (const void *)complex128_step : (const void *)complex64_step;
+    void *arguments[] = {(void *)plan};
+    return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
+}
+
+static cc_status launch_magnitude(const cc__magnitude_plan *plan, const cc__launcher *launcher)
+{
+    const int64_t tile = (int64_t)CC__BLOCK_THREADS * CC__MAGNITUDE_UNITS;
+    const void *kernel = plan->components == 2   ? (const void *)magnitude_of_2
+                         : plan->components == 3 ? (const void *)magnitude_of_3
+                                                 : (const void *)magnitude_of_4;
+    void *arguments[] = {(void *)plan};
+    return launcher->launch(launcher, kernel, (uint32_t)(plan->units / tile + 1), CC__BLOCK_THREADS, arguments);
+}
+
 /* As many blocks as fit at once, since each makes a table. */
 static cc_status launch_table(const cc__table_plan *plan, cc_pixel_type type, const cc__launcher *launcher)
 {
@@ -766,6 +786,8 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     cc__direct_plan direct;
     cc__shallow_plan shallow;
     cc__table_plan table;
+    cc__complex_plan complex_step;
+    cc__magnitude_plan magnitude;
     cc__program program;
     cc__program_call call;
     cc__evaluate_plan(work, &lattice);
@@ -781,6 +803,10 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
         return launch_table(&table, work->destination_type, launcher);
     if (cc__shallow_plan_make(work, &lattice, &shallow))
         return launch_shallow(&shallow, launcher);
+    if (cc__complex_plan_make(work, &lattice, &complex_step))
+        return launch_complex(&complex_step, launcher);
+    if (cc__magnitude_plan_make(work, &lattice, &magnitude))
+        return launch_magnitude(&magnitude, launcher);
     if (launcher->launch_program != NULL && cc__program_make(work, &lattice, &program, &call)) {
         const cc_status status = launcher->launch_program(launcher, &program, &call, out_done);
         if (status != CC_OK || *out_done)
