@@ -819,8 +819,9 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     return CC_OK;
 }
 
-cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher)
+cc_status cc__launch_evaluate(const void *argument, const cc__launcher *launcher)
 {
+    const cc__evaluate *work = (const cc__evaluate *)argument;
     cc__lattice lattice;
     bool is_done = false;
     const cc_status status = cc__launch_evaluate_row(work, launcher, &is_done);

@@ -34,8 +34,9 @@ typedef struct cc__join_plan {
     const cc__partial *partials;
     int64_t count;
     int64_t pieces;
-    cc__partial *next; /* with one piece the result is made instead */
-    double *result;
+    cc__partial *next; /* of each piece one; NULL: each piece is what is left of a result, which is made of it */
+    double *results;
+    int64_t between; /* partials, from those of a result to those of the next */
     cc__reduce_kind kind;
     cc__reduce_end end;
     int64_t component_count;
@@ -47,7 +48,8 @@ typedef struct cc__histogram_plan {
     double upper;
     double scale;
     int64_t bins;
-    uint64_t *counts;
+    uint64_t *counts;  /* scratch */
+    uint64_t *results; /* what is left of them in the end */
 } cc__histogram_plan;
 
 static __device__ inline void add_32(uint32_t *to, uint32_t value)
@@ -441,8 +443,10 @@ DEFINE_KERNEL(MOMENTS, wide, false, 3)
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
     __shared__ cc__partial shared[CC__BLOCK_THREADS];
+    const bool is_last = plan.next == NULL;
     for (int64_t piece = blockIdx.x; piece < plan.pieces; piece += gridDim.x) {
-        int64_t first = piece * CC__REDUCE_PIECE + PACK * (int32_t)threadIdx.x;
+        const cc__partial *partials = plan.partials + (is_last ? piece * plan.between : 0);
+        int64_t first = (is_last ? 0 : piece * CC__REDUCE_PIECE) + PACK * (int32_t)threadIdx.x;
         cc__partial lanes[PACK];
         CC__UNROLL
         for (int32_t i = 0; i < PACK; i++) {
@@ -458,7 +462,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
                 CC__UNROLL
                 for (int32_t i = 0; i < PACK; i++) {
                     int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
-                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                    next[r][i] = partials[n < plan.count ? n : 0];
                 }
             }
             CC__UNROLL
@@ -472,8 +476,8 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
         }
         join_threads(plan.kind, shared, join_pack(plan.kind, lanes));
         if (threadIdx.x == 0) {
-            if (plan.pieces == 1)
-                *plan.result = cc__reduce_result(plan.end, shared[0], plan.component_count);
+            if (is_last)
+                plan.results[piece] = cc__reduce_result(plan.end, shared[0], plan.component_count);
             else
                 plan.next[piece] = shared[0];
         }
@@ -487,6 +491,13 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
     for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
         plan.counts[bin] = 0;
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) give_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.results[bin] = plan.counts[bin];
 }
 
 static __device__ inline void count_run(const cc__histogram_plan *plan, uint32_t *own, int64_t bin, uint32_t length)
@@ -640,40 +651,64 @@ static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
     return NULL;
 }
 
-cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher)
+/* All of one result but the last level, which is left in the plan. */
+static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, cc__join_plan *join)
 {
     cc__reduce_plan plan;
     plan_sequence(&plan, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
     cc_status status =
-        launcher->launch(launcher, reduce_kernel(work->kind, type_bytes(work->sources[0].type) <= 4),
+        cc__launch_aside(launcher, reduce_kernel(work->kind, type_bytes(work->sources[0].type) <= 4),
                          blocks_for(plan.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
-    cc__join_plan join;
-    memset(&join, 0, sizeof join);
-    join.partials = work->scratch;
-    join.count = plan.pieces;
-    join.result = work->result;
-    join.kind = work->kind;
-    join.end = work->end;
-    join.component_count = plan.sequence.count;
-    while (status == CC_OK) {
-        void *join_arguments[] = {&join};
-        join.pieces = cc__reduce_pieces(join.count);
-        join.next = (cc__partial *)join.partials + join.count;
-        status = launcher->launch(launcher, (const void *)join_partials,
-                                  blocks_for(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS,
+    memset(join, 0, sizeof *join);
+    join->partials = work->scratch;
+    join->count = plan.pieces;
+    join->kind = work->kind;
+    join->end = work->end;
+    join->component_count = plan.sequence.count;
+    while (status == CC_OK && join->count > CC__REDUCE_PIECE) {
+        void *join_arguments[] = {join};
+        join->pieces = cc__reduce_pieces(join->count);
+        join->next = (cc__partial *)join->partials + join->count;
+        status = cc__launch_aside(launcher, (const void *)join_partials,
+                                  blocks_for(join->pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS,
                                   join_arguments);
-        if (join.pieces == 1)
-            break;
-        join.partials = join.next;
-        join.count = join.pieces;
+        join->partials = join->next;
+        join->count = join->pieces;
     }
     return status;
 }
 
-cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher)
+cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
 {
+    const cc__reduce *work = (const cc__reduce *)argument;
+    const cc__partial *partials = NULL;
+    cc_status status = CC_OK;
+    cc__join_plan join;
+    for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
+        const cc__reduce part = cc__reduce_part(work, n);
+        status = launch_levels(&part, launcher, &join);
+        if (n == 0)
+            partials = join.partials;
+    }
+    if (status != CC_OK)
+        return status;
+    join.partials = partials;
+    join.between = cc__reduce_scratch(join.component_count);
+    join.next = NULL;
+    join.pieces = work->result_count;
+    join.results = work->results;
+    void *arguments[] = {&join};
+    return launcher->launch(launcher, (const void *)join_partials,
+                            blocks_for(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
+}
+
+/* Counted in scratch memory, so that only the last launch writes what the bins are from then on. */
+cc_status cc__launch_histogram(const void *argument, const cc__launcher *launcher)
+{
+    const cc__histogram *work = (const cc__histogram *)argument;
+    const uint32_t bin_blocks = blocks_for(cc__reduce_pieces(work->bins), BLOCKS_PER_MULTIPROCESSOR, launcher);
     cc__histogram_plan plan;
     memset(&plan, 0, sizeof plan);
     plan_sequence(&plan.reduce, &work->source, 1, work->components, work->size);
@@ -681,14 +716,15 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     plan.upper = work->upper;
     plan.scale = (double)work->bins / (work->upper - work->lower);
     plan.bins = work->bins;
-    plan.counts = work->counts;
+    plan.counts = work->scratch;
+    plan.results = work->counts;
     void *arguments[] = {&plan};
-    cc_status status = launcher->launch(launcher, (const void *)clear_counts,
-                                        blocks_for(cc__reduce_pieces(work->bins), BLOCKS_PER_MULTIPROCESSOR, launcher),
-                                        CC__BLOCK_THREADS, arguments);
+    cc_status status = cc__launch_aside(launcher, (const void *)clear_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
         status =
-            launcher->launch(launcher, (const void *)count_values,
+            cc__launch_aside(launcher, (const void *)count_values,
                              blocks_for(plan.reduce.pieces, COUNTING_BLOCKS, launcher), CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, (const void *)give_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     return status;
 }

@@ -76,6 +76,9 @@ cc_status cc__cuda_launch_program(const cc__launcher *launcher, const cc__progra
     if (function == NULL)
         return CC_OK;
     void *arguments[] = {(void *)call};
-    return CC__CU(self->device->ordinal, cuLaunchKernel, function, cc__program_blocks(program, call), 1, 1,
-                  CC__PROGRAM_THREADS, 1, 1, 0, self->stream, arguments, NULL);
+    const cc_status status = CC__CU(self->device->ordinal, cuLaunchKernel, function, cc__program_blocks(program, call),
+                                    1, 1, CC__PROGRAM_THREADS, 1, 1, 0, self->stream, arguments, NULL);
+    if (status == CC_OK)
+        *launcher->has_written = true;
+    return status;
 }

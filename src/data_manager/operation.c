@@ -41,10 +41,21 @@ cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *map
     return span;
 }
 
-static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
-                                void *context)
+static cc_status queue_work(cc__data_manager *manager, const cc__mapping *mapping, cc_stream stream,
+                            const cc__kernel *kernel, const void *work, bool *out_has_written)
 {
-    cc_status status = work(context);
+    cc__backend *backend = manager->backend;
+    *out_has_written = false;
+    if (kernel == NULL)
+        return CC_OK;
+    return backend->run_kernel(backend, mapping->place, stream, kernel, work, out_has_written);
+}
+
+static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                const cc__kernel *kernel, const void *work)
+{
+    bool has_written = false;
+    cc_status status = queue_work(manager, mapping, stream, kernel, work, &has_written);
     if (status != CC_OK) {
         /* Of several launches some may be queued: whoever comes next waits for them. */
         cc__error_state before;
@@ -73,22 +84,22 @@ static cc_status tell_borrowers(cc__data_manager *manager, cc__mapping *mapping)
     return status;
 }
 
-cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
-                                  void *context)
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  const cc__kernel *kernel, const void *work)
 {
     bool changes = false;
     cc__lock_take(&manager->lock);
     const bool is_lent = manager->loans != NULL;
     cc_status status = cc__lending_prepare_write(manager, mapping, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
-        status = work_on_device(manager, mapping, stream, work, context);
+        status = work_on_device(manager, mapping, stream, kernel, work);
     if (status == CC_OK && changes) {
         cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
     cc__lock_let_go(&manager->lock);
-    if (status == CC_OK && mapping->place == CC_PLACE_HOST)
-        status = work(context);
+    if (status == CC_OK && mapping->place == CC_PLACE_HOST && kernel != NULL)
+        kernel->on_host(work);
     return status == CC_OK && is_lent ? tell_borrowers(manager, mapping) : status;
 }
 

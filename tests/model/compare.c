@@ -15,8 +15,7 @@ void world_begin_step(model_world *world)
     world->before = faulty_backend_counts(fixture_backend);
     world->cost_count = 0;
     world->device_fills = 0;
-    world->device_rescales = 0;
-    world->device_evaluates = 0;
+    world->device_kernels = 0;
     world->device_frees = 0;
     world->worked_at = CC_PLACE_HOST;
     world_age_loans(world);
@@ -106,10 +105,8 @@ static void compare_backend(const model_world *world, const way sums[3], int64_t
     }
     const int64_t device_fills = world->device_fills + (world->worked_at == CC_PLACE_HOST ? 0 : fills);
     compare_number("fills seen by the backend", after.calls[FAULTY_FILL] - before->calls[FAULTY_FILL], device_fills);
-    compare_number("rescales seen by the backend", after.calls[FAULTY_RESCALE] - before->calls[FAULTY_RESCALE],
-                   world->device_rescales);
-    compare_number("expressions seen by the backend", after.calls[FAULTY_EVALUATE] - before->calls[FAULTY_EVALUATE],
-                   world->device_evaluates);
+    compare_number("kernels seen by the backend", after.calls[FAULTY_RUN_KERNEL] - before->calls[FAULTY_RUN_KERNEL],
+                   world->device_kernels);
     compare_number("allocations seen by the backend", after.calls[FAULTY_ALLOCATE] - before->calls[FAULTY_ALLOCATE],
                    device_allocations - pressure_allocations(world, MEMORY_OF_DEVICE));
     compare_number("frees seen by the backend", after.calls[FAULTY_FREE] - before->calls[FAULTY_FREE],

@@ -103,8 +103,7 @@ typedef struct model_world {
     model_cost costs[WORLD_IMAGES + 2];
     int32_t cost_count;
     int64_t device_fills;
-    int64_t device_rescales;
-    int64_t device_evaluates;
+    int64_t device_kernels; /* less copies and fills */
     int64_t device_frees;
     cc_place worked_at;
 } model_world;

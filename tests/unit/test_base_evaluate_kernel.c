@@ -71,7 +71,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of_type(cc_pixel_type type)
 {
@@ -569,8 +569,7 @@ static cc_status launch_program(const cc__launcher *self, const cc__program *pro
 /* What had a dense kernel has the one that was made for it, if there is one. */
 START_TEST(compiled_kernels_agree_with_the_host)
 {
-    static const cc__launcher with_programs = {
-        .launch = launch, .multiprocessor_count = 1, .launch_program = launch_program};
+    static const cc__launcher with_programs = {launch, launches_find, 1, &launches_have_written, launch_program};
     unsigned char *buffers[6];
     uint32_t state = 99;
     const size_t bytes = 800 * 8;

@@ -53,7 +53,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of(cc_pixel_type type)
 {
@@ -94,7 +94,7 @@ static void compare(cc__line_filter *work, const char *what, int32_t round)
     work->images.destination.data = found + 64;
     is_wide = work->is_wide != 0;
     cc__line_filter given = *work;
-    ck_assert_int_eq(launch_part(&given, &launcher), CC_OK);
+    ck_assert_int_eq(launch_part(&given, &launcher, launch), CC_OK);
     int64_t i = 0;
     while (i < BUFFER_BYTES && expected[i] == found[i])
         i++;
@@ -226,7 +226,7 @@ START_TEST(a_cast_in_place)
         work.images.destination.data = found;
         is_wide = false;
         cc__line_filter given = work;
-        ck_assert_int_eq(launch_part(&given, &launcher), CC_OK);
+        ck_assert_int_eq(launch_part(&given, &launcher, launch), CC_OK);
         ck_assert(memcmp(expected, found, sizeof found) == 0);
         on_host(&work);
         ck_assert(memcmp(expected, found, sizeof found) == 0);

@@ -24,7 +24,8 @@ static void run_kernel(void *context)
     const call *now = context;
     if (now->kernel == (const void *)join_partials) {
         ((void (*)(const cc__join_plan))now->kernel)(*(const cc__join_plan *)now->arguments[0]);
-    } else if (now->kernel == (const void *)clear_counts || now->kernel == (const void *)count_values) {
+    } else if (now->kernel == (const void *)clear_counts || now->kernel == (const void *)count_values ||
+               now->kernel == (const void *)give_counts) {
         ((void (*)(const cc__histogram_plan))now->kernel)(*(const cc__histogram_plan *)now->arguments[0]);
     } else {
         ((void (*)(const cc__reduce_plan))now->kernel)(*(const cc__reduce_plan *)now->arguments[0]);
@@ -44,7 +45,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of(cc_pixel_type type)
 {
@@ -110,7 +111,7 @@ START_TEST(reductions_agree_with_the_host)
     uint32_t state = 5 + (uint32_t)_i;
     int32_t done = 0;
     for (int32_t round = 0; round < SHARE_OF(25); round++) {
-        cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4))};
+        cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4)), .result_count = 1};
         const int64_t count = random_size(&state, work.size) * work.components;
         work.kind = (cc__reduce_kind)random_below(&state, 6);
         work.end = work.kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : (cc__reduce_end)random_below(&state, 3);
@@ -122,9 +123,9 @@ START_TEST(reductions_agree_with_the_host)
             continue;
         double expected = 1, found = 2;
         work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
-        work.result = &expected;
+        work.results = &expected;
         cc__reduce_on_host(&work);
-        work.result = &found;
+        work.results = &found;
         ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
         ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "round %d, kind %d: %.17g, expected %.17g", round,
                       (int)work.kind, found, expected);
@@ -148,6 +149,7 @@ START_TEST(dense_rows_in_packs)
     for (int32_t type = 0; type < 5; type++) {
         for (int32_t kind = 0; kind < 6; kind++) {
             cc__reduce work = {.components = 1,
+                               .result_count = 1,
                                .size = {count, 1, 1, 1},
                                .kind = (cc__reduce_kind)kind,
                                .source_count = kind == CC__REDUCE_DOT ? 2 : 1};
@@ -160,9 +162,9 @@ START_TEST(dense_rows_in_packs)
             write_plain(types[type], count, source);
             double expected = 1, found = 2;
             work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
-            work.result = &expected;
+            work.results = &expected;
             cc__reduce_on_host(&work);
-            work.result = &found;
+            work.results = &found;
             ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
             ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "type %d, kind %d: %.17g, expected %.17g", type,
                           kind, found, expected);
@@ -181,14 +183,14 @@ START_TEST(many_partial_results)
     double found = 0;
     for (int64_t n = 0; n < count; n++)
         scratch[n] = (cc__partial){(double)(n % 11), 0, 0};
-    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count, .result = &found};
+    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count};
     void *arguments[] = {&plan};
     launch(&launcher, (const void *)join_partials, 2, CC__BLOCK_THREADS, arguments);
     double sum = 0;
     for (int64_t n = 0; n < count; n++)
         sum += (double)(n % 11);
     ck_assert(scratch[count].value + scratch[count + 1].value == sum);
-    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .result = &found};
+    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .results = &found};
     launch(&launcher, (const void *)join_partials, 1, CC__BLOCK_THREADS, arguments);
     ck_assert(found == sum);
     free(scratch);
@@ -207,6 +209,7 @@ START_TEST(histograms_agree_with_the_host)
         if (random_source(&state, &work.source, work.size, work.components, buffer) < 0)
             continue;
         uint64_t *expected = malloc((size_t)work.bins * 8), *found = malloc((size_t)work.bins * 8);
+        work.scratch = malloc((size_t)work.bins * 8);
         memset(expected, 0x5a, (size_t)work.bins * 8);
         memset(found, 0x5a, (size_t)work.bins * 8);
         work.counts = expected;
@@ -216,6 +219,7 @@ START_TEST(histograms_agree_with_the_host)
         ck_assert_mem_eq(found, expected, (size_t)work.bins * 8);
         free(expected);
         free(found);
+        free(work.scratch);
         done++;
     }
     ck_assert_int_gt(done, SHARE_OF(12) / 2);
