@@ -12,8 +12,8 @@
  */
 #define CC__SHALLOW_NARROW_UNIT 4
 #define CC__SHALLOW_WIDE_UNIT 2    /* where a type has 64 bits */
-#define CC__SHALLOW_UNITS 4        /* of a thread, loaded before it goes on */
-#define CC__SHALLOW_UNITS_OF_TWO 2 /* the same with two sources */
+#define CC__SHALLOW_UNITS 2        /* of a thread, loaded before it goes on */
+#define CC__SHALLOW_UNITS_OF_TWO 1 /* the same with two sources */
 #define CC__TABLE_LEAST (1 << 14)  /* components for which it is worth making a table */
 #define CC__TABLE_BLOCKS 6         /* for each multiprocessor, as many as fit */
 

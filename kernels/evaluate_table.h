@@ -13,14 +13,14 @@ static __device__ inline void table_fill(const cc__table_plan *plan, uint32_t *t
 {
     const int32_t lane = (int32_t)threadIdx.x % TABLE_LANES;
 #ifdef __CUDACC__
-    const int32_t first = (int32_t)threadIdx.x / TABLE_LANES * TABLE_LANES;
-    const int32_t count = 256 / (CC__BLOCK_THREADS / TABLE_LANES);
+    const int32_t first = (int32_t)threadIdx.x / TABLE_LANES;
+    const int32_t warps = CC__BLOCK_THREADS / TABLE_LANES;
 #else
     /* Where threads run one after the other, each makes what it needs. */
     const int32_t first = 0;
-    const int32_t count = 256;
+    const int32_t warps = 1;
 #endif
-    for (int32_t n = first; n < first + count; n++)
+    for (int32_t n = first; n < 256; n += warps)
         table[n * TABLE_LANES + lane] = plan->result[n];
 #ifdef __CUDACC__
     __syncthreads();
