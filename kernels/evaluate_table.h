@@ -3,6 +3,7 @@
 #define CC_KERNELS_EVALUATE_TABLE_H
 
 #include "kernels/evaluate_shallow_plan.h"
+#include "kernels/vector_of_4.h"
 
 #define TABLE_UNITS 4 /* of a thread at once */
 #define TABLE_TILE (TABLE_UNITS * CC__BLOCK_THREADS)

@@ -4,6 +4,7 @@
 
 #include "kernels/magnitude_plan.h"
 #include "kernels/step_math.h"
+#include "kernels/vector_of_4.h"
 
 /* Added in the order of the components, as the CPU does. */
 static __device__ inline uint32_t magnitude_of(const uint32_t *components, int32_t count)

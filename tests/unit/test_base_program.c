@@ -168,6 +168,33 @@ START_TEST(any_program_agrees_with_the_host)
 }
 END_TEST
 
+/* Limits with zeros of either sign, infinities and NaN on all special values: some need fewer comparisons. */
+START_TEST(limits_of_every_kind)
+{
+    static const double limits[] = {0.0, -0.0, 2.5, -1.0, INFINITY, -INFINITY, NAN};
+    uint32_t state = 11;
+    make_buffers();
+    for (int32_t n = 0; n < 7 * 9; n++) {
+        cc__evaluate work;
+        memset(&work, 0, sizeof work);
+        work.source_count = 1;
+        work.sources[0].type = CC_PIXEL_FLOAT64;
+        work.destination_type = CC_PIXEL_FLOAT64;
+        make_row(&state, &work, 150, 0);
+        work.step_count = 2;
+        work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+        work.steps[1] = (cc__instruction){.kind = n / 7 == 7   ? CC_STEP_MINIMUM
+                                                  : n / 7 == 8 ? CC_STEP_MAXIMUM
+                                                               : CC_STEP_CLAMP,
+                                          .a = {.kind = CC__TERM_VALUE, .value = limits[n % 7]},
+                                          .b = {.kind = CC__TERM_VALUE, .value = limits[n / 7 % 7]},
+                                          .slot = -1};
+        ck_assert(check_work(&work, false, "limits", n));
+    }
+    free_buffers();
+}
+END_TEST
+
 /* Where the toolkit is; NULL without one. */
 static const char *assembler(void)
 {
@@ -230,6 +257,7 @@ int main(void)
     Suite *suite = suite_create("base_program");
     TCase *tcase = tcase_create("base_program");
     tcase_add_loop_test(tcase, any_program_agrees_with_the_host, 0, 2);
+    tcase_add_test(tcase, limits_of_every_kind);
     tcase_add_test(tcase, the_assembler_takes_the_text);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
