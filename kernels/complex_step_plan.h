@@ -3,6 +3,7 @@
 #define CC_KERNELS_COMPLEX_STEP_PLAN_H
 
 #include "kernels/evaluate_shallow_plan.h"
+#include "kernels/step_math.h"
 
 /* Threads take units of 16 bytes of complex numbers, and what belongs to them of real ones. */
 #define CC__COMPLEX_NARROW_UNIT 2

@@ -150,6 +150,18 @@ static cc_status launch_table(const cc__table_plan *plan, cc_pixel_type type, co
     return launcher->launch(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
 }
 
+/* The kernel that was made for these steps, if there is one. */
+static cc_status launch_program(const cc__evaluate *work, const cc__lattice *lattice, const cc__launcher *launcher,
+                                bool *out_done)
+{
+    cc__program program;
+    cc__program_call call;
+    *out_done = false;
+    if (launcher->launch_program == NULL || !cc__program_make(work, lattice, &program, &call))
+        return CC_OK;
+    return launcher->launch_program(launcher, &program, &call, out_done);
+}
+
 cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done)
 {
     cc__lattice lattice;
@@ -159,8 +171,6 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     cc__table_plan table;
     cc__complex_plan complex_step;
     cc__magnitude_plan magnitude;
-    cc__program program;
-    cc__program_call call;
     cc__evaluate_plan(work, &lattice);
     cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
     *out_done = true;
@@ -172,18 +182,19 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     *out_done = true;
     if (cc__table_plan_make(work, &lattice, &table))
         return launch_table(&table, work->destination_type, launcher);
-    if (cc__shallow_plan_make(work, &lattice, &shallow))
+    const bool is_shallow = cc__shallow_plan_make(work, &lattice, &shallow);
+    if (is_shallow && !cc__shallow_is_slow(&shallow))
         return launch_shallow(&shallow, launcher);
     if (cc__complex_plan_make(work, &lattice, &complex_step))
         return launch_complex(&complex_step, launcher);
     if (cc__magnitude_plan_make(work, &lattice, &magnitude))
         return launch_magnitude(&magnitude, launcher);
-    if (launcher->launch_program != NULL && cc__program_make(work, &lattice, &program, &call)) {
-        const cc_status status = launcher->launch_program(launcher, &program, &call, out_done);
-        if (status != CC_OK || *out_done)
-            return status;
-        *out_done = true;
-    }
+    const cc_status status = launch_program(work, &lattice, launcher, out_done);
+    if (status != CC_OK || *out_done)
+        return status;
+    *out_done = true;
+    if (is_shallow)
+        return launch_shallow(&shallow, launcher);
     if (cc__dense_plan_make(work, &lattice, &dense))
         return launch_dense(work, &lattice, &dense, launcher);
     *out_done = false;

@@ -145,6 +145,17 @@ static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
     return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
 }
 
+/* Whether converting to float64 and back takes longer than the memory does. */
+static inline bool cc__shallow_is_slow(const cc__shallow_plan *plan)
+{
+    bool is_slow = false;
+    for (int32_t n = 0; n <= plan->source_count; n++) {
+        const cc_pixel_type type = n == 0 ? plan->to_type : plan->from_type[n - 1];
+        is_slow = is_slow || (type != CC_PIXEL_FLOAT32 && type != CC_PIXEL_FLOAT64);
+    }
+    return is_slow && plan->kind != CC_STEP_LOAD;
+}
+
 /* False when the work is not of this kind. The CPU computes the results, so that all expressions are. */
 static inline bool cc__table_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__table_plan *plan)
 {

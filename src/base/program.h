@@ -18,6 +18,7 @@ extern "C" {
 #define CC__PROGRAM_SOURCES 8
 #define CC__PROGRAM_VALUES (2 * CC_MAX_STEPS)
 #define CC__PROGRAM_THREADS 256 /* of a block */
+#define CC__PROGRAM_UNITS 2     /* of a thread at most */
 
 typedef struct cc__program_term {
     uint8_t kind;   /* a cc__term_kind, but MAGNITUDE */

@@ -270,10 +270,10 @@ static void make_units(const kernel *k)
     const int32_t thread = cc__ptx_register(ptx, CC__PTX_64);
     const int32_t number = cc__ptx_register(ptx, CC__PTX_64);
     const int32_t left = cc__ptx_register(ptx, CC__PTX_64);
-    int32_t exists[16];
+    int32_t exists[CC__PROGRAM_UNITS] = {0};
     int32_t from[CC__PROGRAM_SOURCES] = {0};
     int32_t to = 0;
-    cc__ptx_pack packs[16][CC__PROGRAM_SOURCES];
+    cc__ptx_pack packs[CC__PROGRAM_UNITS][CC__PROGRAM_SOURCES];
     cc__ptx_put(ptx, "mul.wide.u32 %%l%d, %%r%d, %d;\n", first, k->block, k->program->units * CC__PROGRAM_THREADS);
     cc__ptx_put(ptx, "cvt.u64.u32 %%l%d, %%r%d;\n", thread, k->thread);
     cc__ptx_put(ptx, "add.s64 %%l%d, %%l%d, %%l%d;\n", number, first, thread);
@@ -287,7 +287,7 @@ static void make_units(const kernel *k)
     for (int32_t i = 0; i < k->program->units; i++) {
         const int32_t behind = ptx->labels++;
         cc__ptx_put(ptx, "@!%%p%d bra L%d;\n", exists[i], behind);
-        make_pack(k, packs[i], count, to, i * CC__PROGRAM_THREADS * to_bytes);
+        make_pack(k, packs[i], count, to, (int64_t)i * CC__PROGRAM_THREADS * to_bytes);
         cc__ptx_put(ptx, "L%d:\n", behind);
     }
 }

@@ -115,7 +115,8 @@ START_TEST(every_step_and_type)
         const cc_operand image = CC_TAKE_IMAGE(1), nothing = CC_TAKE_NOTHING,
                          value = CC_TAKE_VALUE(values[random_below(&state, 6)]);
         const cc_operand a = n / 16 == 1 ? value : image;
-        const bool has_a = kind < CC_STEP_NEGATE, has_b = kind >= CC_STEP_MULTIPLY_ADD && kind <= CC_STEP_SELECT;
+        const bool has_a = kind < CC_STEP_NEGATE, has_b = kind == CC_STEP_MULTIPLY_ADD || kind == CC_STEP_CLAMP ||
+                                                          kind == CC_STEP_WITHIN || kind == CC_STEP_SELECT;
         const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
                                  {(int32_t)kind, 0, has_a ? a : nothing, has_b ? value : nothing},
                                  CC_STEP1(CC_STEP_MAXIMUM, CC_TAKE_IMAGE(2)),

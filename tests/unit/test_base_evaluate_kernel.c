@@ -551,8 +551,8 @@ END_TEST
 static int32_t programs;
 
 /* Every second time there is no kernel. */
-static cc_status launch_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
-                                bool *out_done)
+static cc_status run_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
+                             bool *out_done)
 {
     (void)self;
     *out_done = programs++ % 2 == 0;
@@ -569,7 +569,7 @@ static cc_status launch_program(const cc__launcher *self, const cc__program *pro
 /* What had a dense kernel has the one that was made for it, if there is one. */
 START_TEST(compiled_kernels_agree_with_the_host)
 {
-    static const cc__launcher with_programs = {launch, launches_find, 1, &launches_have_written, launch_program};
+    static const cc__launcher with_programs = {launch, launches_find, 1, &launches_have_written, run_program};
     unsigned char *buffers[6];
     uint32_t state = 99;
     const size_t bytes = 800 * 8;
