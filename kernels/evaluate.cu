@@ -180,9 +180,12 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     if (cc__evaluate_is_copy(work))
         return CC_OK;
     *out_done = true;
+    const bool is_shallow = cc__shallow_plan_make(work, &lattice, &shallow);
+    /* Looking up four bytes takes longer than converting one. */
+    if (is_shallow && cc__shallow_is_float32_cast(&shallow) && shallow.to_bytes > shallow.from_bytes[0])
+        return launch_shallow(&shallow, launcher);
     if (cc__table_plan_make(work, &lattice, &table))
         return launch_table(&table, work->destination_type, launcher);
-    const bool is_shallow = cc__shallow_plan_make(work, &lattice, &shallow);
     if (is_shallow && !cc__shallow_is_slow(&shallow))
         return launch_shallow(&shallow, launcher);
     if (cc__complex_plan_make(work, &lattice, &complex_step))
