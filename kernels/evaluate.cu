@@ -137,17 +137,18 @@ static cc_status launch_magnitude(const cc__magnitude_plan *plan, const cc__laun
     return launcher->launch(launcher, kernel, (uint32_t)(plan->units / tile + 1), CC__BLOCK_THREADS, arguments);
 }
 
-/* As many blocks as fit at once, since each makes a table. */
+/* Each block makes a table, the larger the results the longer it takes. */
 static cc_status launch_table(const cc__table_plan *plan, cc_pixel_type type, const cc__launcher *launcher)
 {
     const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(type);
-    const int64_t most = (int64_t)launcher->multiprocessor_count * CC__TABLE_BLOCKS;
-    const int64_t blocks = plan->units.count / TABLE_TILE + 1;
+    const int64_t most =
+        (int64_t)launcher->multiprocessor_count * (bytes == 1 ? CC__TABLE_NARROW_BLOCKS : CC__TABLE_BLOCKS);
+    const int64_t blocks = plan->units.count / TABLE_THREADS + 1;
     const void *kernel = bytes == 1   ? (const void *)evaluate_table_8
                          : bytes == 2 ? (const void *)evaluate_table_16
                                       : (const void *)evaluate_table_32;
     void *arguments[] = {(void *)plan};
-    return launcher->launch(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
+    return launcher->launch(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), TABLE_THREADS, arguments);
 }
 
 /* The kernel that was made for these steps, if there is one. */

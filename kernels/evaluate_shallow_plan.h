@@ -15,7 +15,8 @@
 #define CC__SHALLOW_UNITS 2        /* of a thread, loaded before it goes on */
 #define CC__SHALLOW_UNITS_OF_TWO 1 /* the same with two sources */
 #define CC__TABLE_LEAST (1 << 14)  /* components for which it is worth making a table */
-#define CC__TABLE_BLOCKS 6         /* for each multiprocessor, as many as fit */
+#define CC__TABLE_NARROW_BLOCKS 48 /* for each multiprocessor, of which 2 fit at once, with results of 8 bits */
+#define CC__TABLE_BLOCKS 24        /* and with larger ones */
 
 /* Where units begin in the row, and how many there are. */
 typedef struct cc__units {

@@ -28,6 +28,8 @@ typedef struct cc__program_term {
 typedef struct cc__program_step {
     uint8_t kind;  /* a cc_step_kind, or one of the plain ones of kernels/evaluate_dense_plan.h */
     uint8_t keeps; /* 1 and the slot in which the new value is kept; 0: in none */
+    uint8_t reals; /* in complex numbers: as in cc__instruction */
+    uint8_t reserved;
     cc__program_term a;
     cc__program_term b;
 } cc__program_step;
@@ -42,7 +44,8 @@ typedef struct cc__program {
     uint8_t step_count;
     uint8_t unit;  /* components that a thread takes side by side, in as few accesses as 16 bytes each allow */
     uint8_t units; /* of a thread at once, a block's threads apart */
-    uint8_t reserved[2];
+    uint8_t is_complex;
+    uint8_t reserved;
     cc__program_step steps[CC_MAX_STEPS];
 } cc__program;
 

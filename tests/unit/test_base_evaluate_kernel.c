@@ -40,7 +40,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
 {
     const bool is_general = kernel == (const void *)evaluate_real || kernel == (const void *)evaluate_complex ||
                             kernel == (const void *)evaluate_whole || kernel == (const void *)evaluate_copy;
-    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_eq(block_threads, is_table(kernel) ? TABLE_THREADS : CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     launches++;
