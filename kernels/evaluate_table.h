@@ -51,7 +51,7 @@ static __device__ inline void table_fill(const cc__table_plan *plan, int32_t eac
         return *(const uint##BITS##_t *)(lane + offset);                                                               \
     }                                                                                                                  \
                                                                                                                        \
-    static __global__ void __launch_bounds__(TABLE_THREADS, 2)                                                         \
+    static __global__ void __launch_bounds__(TABLE_THREADS)                                                            \
         evaluate_table_##BITS(const __grid_constant__ cc__table_plan plan)                                             \
     {                                                                                                                  \
         __shared__ uint32_t table[256 * BITS / 32 * TABLE_LANES];                                                      \
