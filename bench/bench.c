@@ -1,5 +1,7 @@
 #include "bench.h"
 
+#include "device.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,8 +110,7 @@ bool bench_run_group(bench *b, const bench_group *group)
     in_group = false;
     fprintf(stderr, "cc_bench: %s failed: %s\n", group->name, failure);
     bench_note(b, "%s failed: %s", group->name, failure);
-    (void)cudaGetLastError();
-    (void)cudaSetDevice(b->device);
+    device_recover(b);
     return false;
 }
 
@@ -127,12 +128,6 @@ void bench_fail(const char *format, ...)
     fprintf(stderr, "\n");
     va_end(arguments);
     exit(1);
-}
-
-void bench_check_cuda(cudaError_t error, const char *call, const char *file, int line)
-{
-    if (error != cudaSuccess)
-        bench_fail("%s:%d: %s: %s", file, line, call, cudaGetErrorString(error));
 }
 
 void bench_check_cc(cc_status status, const char *call, const char *file, int line)

@@ -4,11 +4,13 @@
 
 #include "samples.h"
 
-#include <cuda_runtime_api.h>
 #include <cudacommon/cudacommon.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef BENCH_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -31,8 +33,8 @@ typedef struct bench {
     int32_t device;
     int32_t device_count;
     int32_t core_count;
-    cudaStream_t stream; /* not the default stream, and not ordered with it */
-    uint32_t seed;       /* of the content written last, see bench_next_seed() */
+    cc_stream stream; /* not the default stream, and not ordered with it */
+    uint32_t seed;    /* of the content written last, see bench_next_seed() */
     measure measures[MEASURE_LIMIT];
     int32_t measure_count;
     char notes[NOTE_LIMIT][NOTE_BYTES];
@@ -44,7 +46,8 @@ typedef struct bench_group {
     const char *name;
     const char *what;
     const char *needs; /* groups whose measures its ratios refer to, separated by spaces; or NULL */
-    void (*run)(bench *b);
+    bool on_device;
+    void (*run)(bench *b); /* NULL: on a device, in a build without CUDA */
 } bench_group;
 
 /* Does the work once, and returns the seconds that count: preparation and checks stay out. */
@@ -76,13 +79,18 @@ bool bench_run_group(bench *b, const bench_group *group);
 /* Ends the group that is running (the whole run, when called on a thread of the group's own). */
 _Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-void bench_check_cuda(cudaError_t error, const char *call, const char *file, int line);
 void bench_check_cc(cc_status status, const char *call, const char *file, int line);
 
-#define CUDA(call) bench_check_cuda((call), #call, __FILE__, __LINE__)
 #define CC(call) bench_check_cc((call), #call, __FILE__, __LINE__)
 
+#ifdef BENCH_WITH_CUDA
+void bench_check_cuda(cudaError_t error, const char *call, const char *file, int line);
+#define CUDA(call) bench_check_cuda((call), #call, __FILE__, __LINE__)
+#endif
+
 /* The groups. */
+void limits_cpu(bench *b);
+void library_cpu(bench *b);
 void limits_link(bench *b);
 void limits_pageable(bench *b);
 void limits_host_memory(bench *b);

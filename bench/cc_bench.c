@@ -1,5 +1,6 @@
 /* The library beside what the machine can do and beside the naive strategy, in one run. See docs/benchmarks.md. */
 #include "bench.h"
+#include "device.h"
 #include "machine.h"
 #include "report.h"
 #include "self_test.h"
@@ -9,36 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef BENCH_WITH_CUDA
+#define ON_DEVICE(function) true, function
+#else
+#define ON_DEVICE(function) true, NULL
+#endif
+
 /* In the order of a complete run: what asks for host memory that nobody used before comes first. */
 static const bench_group groups[] = {
-    {"limits.link", "pinned memory up, down, both ways; latency", NULL, limits_link},
-    {"limits.pageable", "cudaMemcpy of pageable memory", NULL, limits_pageable},
-    {"limits.host_memory", "cudaHostAlloc of 4 GiB", NULL, limits_host_memory},
-    {"limits.device_memory", "cudaMalloc, and a stream-ordered pool, 1 MiB to 4 GiB", NULL, limits_device_memory},
-    {"limits.calls", "events and other small calls of the runtime", NULL, limits_calls},
-    {"limits.hbm", "device memory: memset, fill, square, copy", NULL, limits_hbm},
-    {"limits.peer", "a copy between two GPUs", NULL, limits_peer},
+    {"limits.link", "pinned memory up, down, both ways; latency", NULL, ON_DEVICE(limits_link)},
+    {"limits.pageable", "cudaMemcpy of pageable memory", NULL, ON_DEVICE(limits_pageable)},
+    {"limits.host_memory", "cudaHostAlloc of 4 GiB", NULL, ON_DEVICE(limits_host_memory)},
+    {"limits.device_memory", "cudaMalloc, and a stream-ordered pool, 1 MiB to 4 GiB", NULL,
+     ON_DEVICE(limits_device_memory)},
+    {"limits.calls", "events and other small calls of the runtime", NULL, ON_DEVICE(limits_calls)},
+    {"limits.hbm", "device memory: memset, fill, square, copy", NULL, ON_DEVICE(limits_hbm)},
+    {"limits.peer", "a copy between two GPUs", NULL, ON_DEVICE(limits_peer)},
     {"library.first_host", "4 GiB brought down to host memory never used before", "limits.host_memory",
-     library_first_host},
-    {"library.owned", "whole images up and down, memory of the library's own", "limits.link", library_owned},
-    {"library.pageable", "whole images up and down, the caller's pageable memory", "limits.link", library_pageable},
-    {"library.duplex", "one image up and another down at once", "limits.link", library_duplex},
-    {"library.pixel", "one pixel of 512^3 read, written", "limits.link", library_pixel},
-    {"library.boxes", "512 boxes scattered in 512^3, up and down", "limits.link", library_boxes},
-    {"library.create", "create, device memory, destroy, 1 MiB to 4 GiB", "limits.device_memory", library_create},
-    {"library.fill", "create 512^3, fill with a value, current on the device", "limits.hbm", library_fill},
-    {"library.access", "map and unmap with nothing to do", "limits.calls", library_access},
-    {"library.threads", "the same by 8 threads on 8 images, and what 8 threads can do", NULL, library_threads},
-    {"library.operations", "rescale and fill on the device", "limits.hbm", library_operations},
-    {"library.regions", "crop, pad, flip, permute and frames on the device", "limits.hbm", library_regions},
-    {"library.geometry", "resampling and derivatives on the device", "limits.hbm", library_geometry},
-    {"library.filters", "Gaussian smoothing, and a ramp for every row", "limits.hbm", library_filters},
-    {"library.textures", "textures: filling them, finding them again", "limits.hbm", library_textures},
+     ON_DEVICE(library_first_host)},
+    {"library.owned", "whole images up and down, memory of the library's own", "limits.link", ON_DEVICE(library_owned)},
+    {"library.pageable", "whole images up and down, the caller's pageable memory", "limits.link",
+     ON_DEVICE(library_pageable)},
+    {"library.duplex", "one image up and another down at once", "limits.link", ON_DEVICE(library_duplex)},
+    {"library.pixel", "one pixel of 512^3 read, written", "limits.link", ON_DEVICE(library_pixel)},
+    {"library.boxes", "512 boxes scattered in 512^3, up and down", "limits.link", ON_DEVICE(library_boxes)},
+    {"library.create", "create, device memory, destroy, 1 MiB to 4 GiB", "limits.device_memory",
+     ON_DEVICE(library_create)},
+    {"library.fill", "create 512^3, fill with a value, current on the device", "limits.hbm", ON_DEVICE(library_fill)},
+    {"library.access", "map and unmap with nothing to do", "limits.calls", ON_DEVICE(library_access)},
+    {"library.threads", "the same by 8 threads on 8 images, and what 8 threads can do", NULL,
+     ON_DEVICE(library_threads)},
+    {"library.operations", "rescale and fill on the device", "limits.hbm", ON_DEVICE(library_operations)},
+    {"library.regions", "crop, pad, flip, permute and frames on the device", "limits.hbm", ON_DEVICE(library_regions)},
+    {"library.geometry", "resampling and derivatives on the device", "limits.hbm", ON_DEVICE(library_geometry)},
+    {"library.filters", "Gaussian smoothing, and a ramp for every row", "limits.hbm", ON_DEVICE(library_filters)},
+    {"library.textures", "textures: filling them, finding them again", "limits.hbm", ON_DEVICE(library_textures)},
     {"library.tiles", "a volume of ten times the device memory it may have, through a point operation", "limits.link",
-     library_tiles},
-    {"library.devices", "one image brought from one GPU to another", "limits.peer", library_devices},
-    {"library.growth", "one image's cost beside 1 to 100,000 others", NULL, library_growth},
-    {"naive", "pageable memory, cudaMalloc, blocking copies of whole images", NULL, naive_strategy},
+     ON_DEVICE(library_tiles)},
+    {"library.devices", "one image brought from one GPU to another", "limits.peer", ON_DEVICE(library_devices)},
+    {"library.growth", "one image's cost beside 1 to 100,000 others", NULL, ON_DEVICE(library_growth)},
+    {"limits.cpu", "the machine's memory, all cores: writing, copying, adding", NULL, false, limits_cpu},
+    {"library.cpu", "operations on pixels that are on the host only", "limits.cpu", false, library_cpu},
+    {"naive", "pageable memory, cudaMalloc, blocking copies of whole images", NULL, ON_DEVICE(naive_strategy)},
 };
 #define GROUP_COUNT ((int32_t)(sizeof groups / sizeof *groups))
 
@@ -51,7 +64,7 @@ static const char usage[] =
     "  --commit   for the JSON; else CC_COMMIT from the environment, else git is asked\n"
     "  --require  exit status 1 when something to reach is not reached\n"
     "  --list     what is measured\n"
-    "Without a GPU it says what it would measure.\n";
+    "Without a GPU it measures what the CPU does.\n";
 
 typedef struct options {
     bool quick;
@@ -113,34 +126,28 @@ static bool parse(int count, char **arguments, options *o)
     return true;
 }
 
-/* NULL when the benchmark can run here. */
-static const char *why_no_device(bench *b)
-{
-    int count = 0;
-    const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess)
-        return cudaGetErrorString(error);
-    if (count == 0)
-        return "none found";
-    if (strcmp(cc_device_backend_name(), "cuda") != 0)
-        return "the library was told to do without, or cannot use it";
-    b->device_count = cc_device_count();
-    return b->device_count > 0 ? NULL : "the library sees none";
-}
-
 /* How many groups failed. */
-static int32_t run(bench *b, const options *o)
+static int32_t run(bench *b, const options *o, bool has_device)
 {
     int32_t failed = 0;
-    CUDA(cudaSetDevice(b->device));
-    CUDA(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking));
+    if (has_device)
+        device_begin(b);
     for (int32_t i = 0; i < GROUP_COUNT; ++i) {
-        if (o->chosen[i])
+        if (o->chosen[i] && (has_device || !groups[i].on_device))
             failed += !bench_run_group(b, &groups[i]);
     }
-    /* A failed group may have left a device that only gives errors. */
-    (void)cudaStreamDestroy(b->stream);
+    if (has_device)
+        device_end(b);
     return failed;
+}
+
+/* Of the chosen groups. */
+static int32_t count_groups(const options *o, bool on_device)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < GROUP_COUNT; ++i)
+        count += o->chosen[i] && groups[i].on_device == on_device;
+    return count;
 }
 
 static bool write_json(const bench *b, const machine *m, double run_seconds, const char *path)
@@ -181,12 +188,17 @@ int main(int count, char **arguments)
     b->quick = o.quick;
     b->is_partial = o.is_partial;
     b->core_count = machine_core_count();
-    const char *reason = why_no_device(b);
-    if (reason != NULL) {
+    const char *reason = device_why_none(b);
+    const int32_t left_out = reason != NULL ? count_groups(&o, true) : 0;
+    if (reason != NULL && count_groups(&o, false) == 0) {
         printf("no CUDA device (%s); with one, this would be measured:\n", reason);
         report_plan(groups, GROUP_COUNT, stdout);
         free(b);
         return o.require ? 1 : 0;
+    }
+    if (left_out > 0) {
+        printf("no CUDA device (%s): %d groups are left out, see --list\n", reason, (int)left_out);
+        b->is_partial = true;
     }
 
     machine m;
@@ -194,7 +206,7 @@ int main(int count, char **arguments)
     printf("CudaCommon %s, commit %s, %s\n%s, driver %s (CUDA %s); %s, %d cores\n", cc_version_string(), m.commit,
            m.date, m.gpu, m.driver, m.cuda, m.cpu, (int)m.core_count);
     const double begin = clock_seconds();
-    const int32_t failed = run(b, &o);
+    const int32_t failed = run(b, &o, reason == NULL);
     const double run_seconds = clock_seconds() - begin;
     report_comparisons(b, stdout);
     const int32_t missed = report_targets(b, stdout);
@@ -202,5 +214,5 @@ int main(int count, char **arguments)
     printf("%d measures in %.0f s\n", (int)b->measure_count, run_seconds);
     const bool written = o.output == NULL || write_json(b, &m, run_seconds, o.output);
     free(b);
-    return failed > 0 || !written || (o.require && missed > 0) ? 1 : 0;
+    return failed > 0 || !written || (o.require && (missed > 0 || left_out > 0)) ? 1 : 0;
 }

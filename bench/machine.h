@@ -25,4 +25,9 @@ void machine_describe(machine *m, const char *commit);
 
 int32_t machine_core_count(void);
 
+/* For what describes parts of it: one line of text; what follows `key`, and blanks and colons, in a file's first line
+ * that has it. */
+void machine_set(char text[MACHINE_TEXT_BYTES], const char *value);
+void machine_find(const char *path, const char *key, char text[MACHINE_TEXT_BYTES]);
+
 #endif

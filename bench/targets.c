@@ -127,6 +127,23 @@ const target targets[] = {
     {"fill part of an image, u8", "library.operations.fill.u8", "limits.hbm.fill.1GiB", RATE_AT_LEAST, 0},
     {"fill part of an image, f32, 3 components", "library.operations.fill.f32x3", "limits.hbm.fill.1GiB", RATE_AT_LEAST,
      0},
+    {"CPU: add, f32, 3 x 1 GiB", "library.cpu.add.f32", "limits.cpu.read_read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: multiply by a value, f32", "library.cpu.multiply_value.f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: axpy, f32", "library.cpu.axpy.f32", "limits.cpu.update", RATE_AT_LEAST, 0.8},
+    {"CPU: clamp(sqrt(x^2 + y^2)) in one pass, f32", "library.cpu.fused.f32", "limits.cpu.read_read_write",
+     RATE_AT_LEAST, 0.8},
+    {"CPU: rescale f32 to f32", "library.cpu.rescale.f32_f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: rescale u16 to f32", "library.cpu.rescale.u16_f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: rescale u8 to u8", "library.cpu.rescale.u8_u8", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: cast u16 to f32", "library.cpu.cast.u16_f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: cast f32 to u8", "library.cpu.cast.f32_u8", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: fill part of an image, f32", "library.cpu.fill.f32", "limits.cpu.write", RATE_AT_LEAST, 0.8},
+    {"CPU: copy, f32", "library.cpu.copy.f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: crop, f32", "library.cpu.crop.f32", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: flip along rows, f32", "library.cpu.flip.i", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: flip slices, f32", "library.cpu.flip.k", "limits.cpu.read_write", RATE_AT_LEAST, 0.8},
+    {"CPU: add, u8", "library.cpu.add.u8", "limits.cpu.read_read_write", RATE_AT_LEAST, 0},
+    {"CPU: add, f32, into a new image", "library.cpu.add_new.f32", "limits.cpu.read_read_write", RATE_AT_LEAST, 0},
 };
 const int32_t target_count = sizeof targets / sizeof *targets;
 

@@ -7,9 +7,11 @@
 #include <cudacommon/border.h>
 #include <stdint.h>
 
-/* What is left of `at` when whole periods are taken away: 0 to period - 1. */
+/* What is left of `at` when whole periods are taken away: 0 to period - 1. Mostly it is near, and division is slow. */
 CC__SHARED int64_t cc__border_wrap(int64_t at, int64_t period)
 {
+    if (at >= -period && at < 2 * period)
+        return at < 0 ? at + period : at >= period ? at - period : at;
     const int64_t rest = at % period;
     return rest < 0 ? rest + period : rest;
 }

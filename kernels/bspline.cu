@@ -1,111 +1,22 @@
+#include "kernels/bspline_math.h"
 #include "kernels/launch.h"
-#include "kernels/resample_math.h"
 #include "kernels/tiles.h"
+
+#define GROUP CC__BSPLINE_GROUP
+#define WARP 32
+#define PACK 4
+#define GROUP_PACKS (GROUP / PACK)
 
 typedef struct bspline_plan {
     cc__bspline work;
     int64_t line_count;
-    bool is_packed; /* lines in both images, of float32 */
 } bspline_plan;
-
-/*
- * From and to float32, so many pixels at a time: their loads are on their way together, and where pixels of a line are
- * side by side, they are those of whole sectors.
- */
-#define RUN 16
-#define PACK 4
 
 typedef struct __align__(16) pack
 {
     float value[PACK];
 }
 pack;
-
-static __device__ inline void load_run(const unsigned char *from, int64_t step, bool is_packed, float out[RUN])
-{
-    if (is_packed) {
-        CC__UNROLL
-        for (int32_t n = 0; n < RUN / PACK; n++) {
-            const pack four = ((const pack *)from)[n];
-            CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++)
-                out[n * PACK + i] = four.value[i];
-        }
-    } else {
-        CC__UNROLL
-        for (int32_t n = 0; n < RUN; n++)
-            out[n] = *(const float *)(from + n * step);
-    }
-}
-
-static __device__ inline void store_run(const float run[RUN], unsigned char *to, int64_t step, bool is_packed)
-{
-    if (is_packed) {
-        CC__UNROLL
-        for (int32_t n = 0; n < RUN / PACK; n++) {
-            pack four;
-            CC__UNROLL
-            for (int32_t i = 0; i < PACK; i++)
-                four.value[i] = run[n * PACK + i];
-            ((pack *)to)[n] = four;
-        }
-    } else {
-        CC__UNROLL
-        for (int32_t n = 0; n < RUN; n++)
-            *(float *)(to + n * step) = run[n];
-    }
-}
-
-/* As cc__bspline_line_float32(). */
-static __device__ inline void do_line(const unsigned char *from, int64_t from_step, unsigned char *to, int64_t to_step,
-                                      int64_t count, bool is_packed)
-{
-    const double pole = CC__BSPLINE_POLE;
-    float run[RUN];
-    if (count == 1) {
-        *(float *)to = (float)(double)*(const float *)from;
-        return;
-    }
-    double value = 6 * cc__bspline_begin_float32(CC_PIXEL_FLOAT32, from, from_step, count);
-    double before = value;
-    int64_t n = 0;
-    for (; n + RUN <= count; n += RUN) {
-        load_run(from + n * from_step, from_step, is_packed, run);
-        CC__UNROLL
-        for (int32_t i = 0; i < RUN; i++) {
-            if (i > 0 || n > 0) {
-                before = value;
-                value = 6 * (double)run[i] + pole * value;
-            }
-            run[i] = (float)value;
-        }
-        store_run(run, to + n * to_step, to_step, is_packed);
-    }
-    for (; n < count; n++) {
-        if (n > 0) {
-            before = value;
-            value = 6 * (double)*(const float *)(from + n * from_step) + pole * value;
-        }
-        *(float *)(to + n * to_step) = (float)value;
-    }
-    value = (value + pole * before) * (pole / (pole * pole - 1));
-    *(float *)(to + (count - 1) * to_step) = (float)value;
-    for (n = count - 1; n % RUN != 0; n--) {
-        float *at = (float *)(to + (n - 1) * to_step);
-        value = pole * (value - (double)*at);
-        *at = (float)value;
-    }
-    for (; n > 0; n -= RUN) {
-        unsigned char *at = to + (n - RUN) * to_step;
-        load_run(at, to_step, is_packed, run);
-        CC__UNROLL
-        for (int32_t i = RUN - 1; i >= 0; i--) {
-            value = pole * (value - (double)run[i]);
-            run[i] = (float)value;
-        }
-        store_run(run, at, to_step, is_packed);
-    }
-}
 
 /* Where lines begin, and how far its pixels are apart. */
 typedef struct line_place {
@@ -150,24 +61,194 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) find_coefficients(co
     for (int64_t line = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x; line < plan.line_count;
          line += threads) {
         const line_place p = place_of(&plan, line, cc__bytes_of_real(type), plan.work.in_float32 ? 4 : 8);
-        if (plan.work.in_float32)
-            cc__bspline_line_float32(type, p.from, p.from_step, p.to, p.to_step, p.length);
-        else
-            cc__bspline_line_float64(type, p.from, p.from_step, p.to, p.to_step, p.length);
+        cc__bspline_line(plan.work.in_float32, type, p.from, p.from_step, p.to, p.to_step, p.length);
     }
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 4)
-    find_float32_coefficients(const __grid_constant__ bspline_plan plan)
+static __device__ inline void load_group(const line_place *p, int64_t first, float out[GROUP])
+{
+    const unsigned char *from = p->from + first * p->from_step;
+    if (first + GROUP <= p->length) {
+        CC__UNROLL
+        for (int32_t i = 0; i < GROUP; i++)
+            out[i] = *(const float *)(from + i * p->from_step);
+    } else {
+        CC__UNROLL
+        for (int32_t i = 0; i < GROUP; i++)
+            out[i] = first + i < p->length ? *(const float *)(from + i * p->from_step) : 0;
+    }
+}
+
+static __device__ inline void store_group(const float run[GROUP], const line_place *p, int64_t first)
+{
+    unsigned char *to = p->to + first * p->to_step;
+    if (first + GROUP <= p->length) {
+        CC__UNROLL
+        for (int32_t i = 0; i < GROUP; i++)
+            *(float *)(to + i * p->to_step) = run[i];
+    } else {
+        CC__UNROLL
+        for (int32_t i = 0; i < GROUP; i++)
+            if (first + i < p->length)
+                *(float *)(to + i * p->to_step) = run[i];
+    }
+}
+
+/* As cc__bspline_long_line() from and to float32; the next group is on its way while one goes back. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
+    find_long_coefficients(const __grid_constant__ bspline_plan plan)
 {
     const int64_t threads = (int64_t)gridDim.x * CC__BLOCK_THREADS;
     for (int64_t line = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x; line < plan.line_count;
          line += threads) {
         const line_place p = place_of(&plan, line, 4, 4);
-        if (plan.is_packed)
-            do_line(p.from, 4, p.to, 4, p.length, true);
-        else
-            do_line(p.from, p.from_step, p.to, p.to_step, p.length, false);
+        cc__bspline_window window = {0, 0, {0}};
+        float run[GROUP], next[GROUP];
+        load_group(&p, 0, run);
+        load_group(&p, GROUP, next);
+        window.last = cc__bspline_start(run, next[0]);
+        cc__bspline_forth(run, &window);
+        cc__bspline_forth(next, &window);
+        for (int64_t first = 0; first < p.length; first += GROUP) {
+            load_group(&p, first + CC__BSPLINE_LONG, next);
+            cc__bspline_back(&window, p.length - first, run);
+            store_group(run, &p, first);
+            cc__bspline_forth(next, &window);
+        }
+    }
+}
+
+/*
+ * The same where lines are rows. A warp's rows go through its part of the shared memory, where a thread finds its own
+ * one: what the warp loads and stores at a time is side by side.
+ */
+#define ROW_PACKS (GROUP_PACKS + 1) /* no two threads that have a turn at once then want the same bank */
+#define TURN_ROWS (WARP / GROUP_PACKS)
+
+typedef struct row_turn {
+    pack packs[WARP][ROW_PACKS];
+    const unsigned char *from[WARP];
+    unsigned char *to[WARP]; /* NULL: no such row */
+} row_turn;
+
+static __device__ inline void load_packs(const row_turn *turn, const line_place *p, int64_t first,
+                                         pack out[GROUP_PACKS])
+{
+#ifdef __CUDA_ARCH__
+    if (first + GROUP <= p->length) {
+        const int32_t lane = (int32_t)threadIdx.x % WARP;
+        const int64_t at = first * 4 + lane % GROUP_PACKS * (int64_t)sizeof(pack);
+        CC__UNROLL
+        for (int32_t n = 0; n < GROUP_PACKS; n++)
+            out[n] = *(const pack *)(turn->from[n * TURN_ROWS + lane / GROUP_PACKS] + at);
+        return;
+    }
+#else
+    (void)turn;
+#endif
+    CC__UNROLL
+    for (int32_t i = 0; i < GROUP; i++)
+        out[i / PACK].value[i % PACK] = first + i < p->length ? ((const float *)p->from)[first + i] : 0;
+}
+
+/* To a thread what is of its own row, of what load_packs() has. */
+static __device__ inline void turn_packs(row_turn *turn, const line_place *p, int64_t first,
+                                         const pack packs[GROUP_PACKS], float out[GROUP])
+{
+    pack own[GROUP_PACKS];
+    CC__UNROLL
+    for (int32_t n = 0; n < GROUP_PACKS; n++)
+        own[n] = packs[n];
+#ifdef __CUDA_ARCH__
+    if (first + GROUP <= p->length) {
+        const int32_t lane = (int32_t)threadIdx.x % WARP;
+        CC__UNROLL
+        for (int32_t n = 0; n < GROUP_PACKS; n++)
+            turn->packs[n * TURN_ROWS + lane / GROUP_PACKS][lane % GROUP_PACKS] = packs[n];
+        __syncwarp();
+        CC__UNROLL
+        for (int32_t n = 0; n < GROUP_PACKS; n++)
+            own[n] = turn->packs[lane][n];
+        __syncwarp();
+    }
+#else
+    (void)turn;
+    (void)p;
+    (void)first;
+#endif
+    CC__UNROLL
+    for (int32_t i = 0; i < GROUP; i++)
+        out[i] = own[i / PACK].value[i % PACK];
+}
+
+static __device__ inline void store_packs(row_turn *turn, const line_place *p, int64_t first, bool is_in,
+                                          const float run[GROUP])
+{
+#ifdef __CUDA_ARCH__
+    if (first + GROUP <= p->length) {
+        const int32_t lane = (int32_t)threadIdx.x % WARP;
+        const int64_t at = first * 4 + lane % GROUP_PACKS * (int64_t)sizeof(pack);
+        CC__UNROLL
+        for (int32_t n = 0; n < GROUP_PACKS; n++) {
+            pack own;
+            CC__UNROLL
+            for (int32_t i = 0; i < PACK; i++)
+                own.value[i] = run[n * PACK + i];
+            turn->packs[lane][n] = own;
+        }
+        __syncwarp();
+        CC__UNROLL
+        for (int32_t n = 0; n < GROUP_PACKS; n++) {
+            const int32_t row = n * TURN_ROWS + lane / GROUP_PACKS;
+            if (turn->to[row] != NULL)
+                *(pack *)(turn->to[row] + at) = turn->packs[row][lane % GROUP_PACKS];
+        }
+        __syncwarp();
+        return;
+    }
+#else
+    (void)turn;
+#endif
+    CC__UNROLL
+    for (int32_t i = 0; i < GROUP; i++)
+        if (is_in && first + i < p->length)
+            ((float *)p->to)[first + i] = run[i];
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
+    find_row_coefficients(const __grid_constant__ bspline_plan plan)
+{
+    __shared__ row_turn turns[CC__BLOCK_THREADS / WARP];
+    row_turn *turn = &turns[threadIdx.x / WARP];
+    const int64_t threads = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t line = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x;
+         line - threadIdx.x % WARP < plan.line_count; line += threads) {
+        /* Those of a warp that have no row go along with the last one. */
+        const bool is_in = line < plan.line_count;
+        const line_place p = place_of(&plan, is_in ? line : plan.line_count - 1, 4, 4);
+        cc__bspline_window window = {0, 0, {0}};
+        pack next[GROUP_PACKS];
+        float run[GROUP], other[GROUP];
+#ifdef __CUDA_ARCH__
+        __syncwarp();
+        turn->from[threadIdx.x % WARP] = p.from;
+        turn->to[threadIdx.x % WARP] = is_in ? p.to : NULL;
+        __syncwarp();
+#endif
+        load_packs(turn, &p, 0, next);
+        turn_packs(turn, &p, 0, next, run);
+        load_packs(turn, &p, GROUP, next);
+        turn_packs(turn, &p, GROUP, next, other);
+        window.last = cc__bspline_start(run, other[0]);
+        cc__bspline_forth(run, &window);
+        cc__bspline_forth(other, &window);
+        for (int64_t first = 0; first < p.length; first += GROUP) {
+            load_packs(turn, &p, first + CC__BSPLINE_LONG, next);
+            cc__bspline_back(&window, p.length - first, run);
+            store_packs(turn, &p, first, is_in, run);
+            turn_packs(turn, &p, first + CC__BSPLINE_LONG, next, other);
+            cc__bspline_forth(other, &window);
+        }
     }
 }
 
@@ -180,16 +261,23 @@ static bool has_packs(const cc__span *span, int32_t axis)
     return has;
 }
 
+static const void *choose_kernel(const cc__bspline *work)
+{
+    if (!work->in_float32 || work->source_type != CC_PIXEL_FLOAT32 || work->size[work->axis] <= CC__BSPLINE_LONG)
+        return (const void *)find_coefficients;
+    if (has_packs(&work->source, work->axis) && has_packs(&work->destination, work->axis))
+        return (const void *)find_row_coefficients;
+    return (const void *)find_long_coefficients;
+}
+
 cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launcher)
 {
     bspline_plan plan;
     plan.work = *work;
     plan.line_count = cc__bspline_line_count(&plan.work);
-    plan.is_packed = has_packs(&plan.work.source, plan.work.axis) && has_packs(&plan.work.destination, plan.work.axis);
-    const bool is_float32 = plan.work.in_float32 && plan.work.source_type == CC_PIXEL_FLOAT32;
-    const void *kernel = is_float32 ? (const void *)find_float32_coefficients : (const void *)find_coefficients;
     const int64_t blocks = (plan.line_count - 1) / CC__BLOCK_THREADS + 1;
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
     void *arguments[] = {&plan};
-    return cc__launch_aside(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
+    return cc__launch_aside(launcher, choose_kernel(&plan.work), (uint32_t)(blocks < most ? blocks : most),
+                            CC__BLOCK_THREADS, arguments);
 }

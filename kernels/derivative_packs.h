@@ -241,7 +241,7 @@ static __device__ inline float slope_of(const pack_cross *cross, int32_t axis, i
     return cc__slope_float32(high, low, weight);
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
     gradient_packs(const __grid_constant__ derivative_plan plan)
 {
     __shared__ pack shared[CC__BLOCK_THREADS * CC__SPACE_AXES];
@@ -278,7 +278,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 3)
                     store_vectors(vectors, w.to + (n == 0 ? 0 : plan.work.destination.stride[1]), w.count, w.is_in,
                                   own);
             }
-            /* Not before, since there are too few registers. */
+            /* Together with the sides of the next slice: the vectors need the registers until here. */
             load_ahead(&plan, &w, ahead);
         }
     }

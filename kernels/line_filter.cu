@@ -133,6 +133,8 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
     {                                                                                                                  \
         NUMBER near[RESULTS];                                                                                          \
         NUMBER far[RESULTS];                                                                                           \
+        NUMBER before[RESULTS];                                                                                        \
+        NUMBER after[RESULTS];                                                                                         \
         int32_t d = 1;                                                                                                 \
         CC__UNROLL                                                                                                     \
         for (int32_t k = 0; k < RESULTS; k++) {                                                                        \
@@ -141,8 +143,6 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
             sum[k] = cc__line_begin_##NUMBER(plan.weight[0], sum[k]);                                                  \
         }                                                                                                              \
         for (; d + RESULTS - 1 <= plan.shape.radius; d += RESULTS) {                                                   \
-            NUMBER before[RESULTS];                                                                                    \
-            NUMBER after[RESULTS];                                                                                     \
             CC__UNROLL                                                                                                 \
             for (int32_t j = 0; j < RESULTS; j++) {                                                                    \
                 before[j] = BEFORE;                                                                                    \
@@ -155,9 +155,13 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         }                                                                                                              \
         CC__UNROLL                                                                                                     \
         for (int32_t j = 0; j < RESULTS - 1; j++) {                                                                    \
-            if (d + j > plan.shape.radius)                                                                             \
-                break;                                                                                                 \
-            ADD_STEP(NUMBER, BEFORE, AFTER)                                                                            \
+            before[j] = d + j <= plan.shape.radius ? BEFORE : 0;                                                       \
+            after[j] = d + j <= plan.shape.radius ? AFTER : 0;                                                         \
+        }                                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t j = 0; j < RESULTS - 1; j++) {                                                                    \
+            if (d + j <= plan.shape.radius)                                                                            \
+                ADD_STEP(NUMBER, before[j], after[j])                                                                  \
         }                                                                                                              \
     }
 
@@ -165,7 +169,7 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
  * Lines side by side: neighbouring threads have neighbouring lines, and what threads further along them share is in the
  * nearest cache.
  */
-#define DEFINE_COLUMNS(NAME, NUMBER)                                                                                   \
+#define DEFINE_COLUMNS(NAME, NUMBER, BLOCKS)                                                                           \
     static CC__NOT_INLINE __device__ NUMBER find_##NAME##_##NUMBER(const cc__line_shape *shape,                        \
                                                                    const unsigned char *line, int64_t position)        \
     {                                                                                                                  \
@@ -173,7 +177,25 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         return found < 0 ? (NUMBER)shape->border_value : load_##NAME##_##NUMBER(shape, line + found * shape->step[0]); \
     }                                                                                                                  \
                                                                                                                        \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+    /* Several, from a position on up or down: all of them are on their way together. */                               \
+    static CC__NOT_INLINE __device__ void find_run_##NAME##_##NUMBER(                                                  \
+        const cc__line_shape *shape, const unsigned char *line, int64_t position, int32_t way, NUMBER out[RESULTS])    \
+    {                                                                                                                  \
+        int64_t found[RESULTS];                                                                                        \
+        NUMBER number[RESULTS];                                                                                        \
+        CC__UNROLL                                                                                                     \
+        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
+            found[k] = cc__border_find(shape->border, position + k * way, shape->length);                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
+            number[k] = found[k] < 0 ? (NUMBER)shape->border_value                                                     \
+                                     : load_##NAME##_##NUMBER(shape, line + found[k] * shape->step[0]);                \
+        CC__UNROLL                                                                                                     \
+        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
+            out[k] = number[k];                                                                                        \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
         filter_columns_##NAME##_##NUMBER(const __grid_constant__ cc__line_plan_##NUMBER plan)                          \
     {                                                                                                                  \
         const cc__line_shape *shape = &plan.shape;                                                                     \
@@ -200,12 +222,14 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         } else {                                                                                                       \
             int64_t low = centre;                                                                                      \
             int64_t high = centre + RESULTS;                                                                           \
-            CC__UNROLL                                                                                                 \
-            for (int32_t k = 0; k < RESULTS; k++)                                                                      \
-                sum[k] = find_##NAME##_##NUMBER(shape, from, low + k);                                                 \
-            WEIGH(NUMBER, find_##NAME##_##NUMBER(shape, from, low - 1 - j),                                            \
-                  find_##NAME##_##NUMBER(shape, from, high + j), low -= RESULTS;                                       \
-                  high += RESULTS)                                                                                     \
+            NUMBER lows[RESULTS];                                                                                      \
+            NUMBER highs[RESULTS];                                                                                     \
+            find_run_##NAME##_##NUMBER(shape, from, low, 1, sum);                                                      \
+            find_run_##NAME##_##NUMBER(shape, from, low - 1, -1, lows);                                                \
+            find_run_##NAME##_##NUMBER(shape, from, high, 1, highs);                                                   \
+            WEIGH(NUMBER, lows[j], highs[j], low -= RESULTS; high += RESULTS;                                          \
+                  find_run_##NAME##_##NUMBER(shape, from, low - 1, -1, lows);                                          \
+                  find_run_##NAME##_##NUMBER(shape, from, high, 1, highs))                                             \
         }                                                                                                              \
         unsigned char *to = shape->destination + offset_of_line(shape, 1, line) + result * shape->step[1];             \
         CC__UNROLL                                                                                                     \
@@ -219,8 +243,35 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
 #define HELD(i) ((i) + (i) / RESULTS)
 
 /* Rows, whose numbers a block holds; in the same place it then collects the results, to write them side by side. */
-#define DEFINE_ROWS(NAME, NUMBER)                                                                                      \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+#define DEFINE_ROWS(NAME, NUMBER, BLOCKS)                                                                              \
+    static __device__ inline void hold_row_##NAME##_##NUMBER(const cc__line_shape *shape, const unsigned char *from,   \
+                                                             int64_t first, int32_t begin, int32_t end,                \
+                                                             int32_t thread, NUMBER *numbers)                          \
+    {                                                                                                                  \
+        const int32_t step = shape->across.value;                                                                      \
+        const int32_t low = begin + first < 0 ? (int32_t)-first : begin;                                               \
+        const int32_t high = end + first > shape->length ? (int32_t)(shape->length - first) : end;                     \
+        for (int32_t i = low + thread; i < high; i += RESULTS * step) {                                                \
+            NUMBER run[RESULTS];                                                                                       \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
+                run[n] = 0;                                                                                            \
+                if (i + n * step < high)                                                                               \
+                    run[n] = load_##NAME##_##NUMBER(shape, from + (first + i + n * step) * shape->step[0]);            \
+            }                                                                                                          \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
+                if (i + n * step < high)                                                                               \
+                    numbers[HELD(i + n * step)] = run[n];                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int32_t i = begin + thread; i < low; i += step)                                                           \
+            numbers[HELD(i)] = find_##NAME##_##NUMBER(shape, from, first + i);                                         \
+        for (int32_t i = high + thread; i < end; i += step)                                                            \
+            numbers[HELD(i)] = find_##NAME##_##NUMBER(shape, from, first + i);                                         \
+    }                                                                                                                  \
+                                                                                                                       \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
         filter_rows_##NAME##_##NUMBER(const __grid_constant__ cc__line_plan_##NUMBER plan)                             \
     {                                                                                                                  \
         __shared__ NUMBER shared[ROW_NUMBERS];                                                                         \
@@ -234,19 +285,10 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         int32_t results = left < shape->tile_results ? (int32_t)left : shape->tile_results;                            \
         bool is_active = row < shape->tile_lines && line < shape->lines;                                               \
         NUMBER *numbers = shared + row * shape->row_pitch;                                                             \
-        if (is_active) {                                                                                               \
-            const unsigned char *from = shape->source + offset_of_line(shape, 0, line);                                \
-            int64_t first = shape->first + result - shape->before;                                                     \
-            int32_t end = shape->before + results + shape->radius;                                                     \
-            for (int32_t i = shape->before - shape->radius + thread; i < end; i += shape->across.value) {              \
-                NUMBER number;                                                                                         \
-                if (first + i >= 0 && first + i < shape->length)                                                       \
-                    number = load_##NAME##_##NUMBER(shape, from + (first + i) * shape->step[0]);                       \
-                else                                                                                                   \
-                    number = find_##NAME##_##NUMBER(shape, from, first + i);                                           \
-                numbers[HELD(i)] = number;                                                                             \
-            }                                                                                                          \
-        }                                                                                                              \
+        if (is_active)                                                                                                 \
+            hold_row_##NAME##_##NUMBER(shape, shape->source + offset_of_line(shape, 0, line),                          \
+                                       shape->first + result - shape->before, shape->before - shape->radius,           \
+                                       shape->before + results + shape->radius, thread, numbers);                      \
         __syncthreads();                                                                                               \
         NUMBER sum[RESULTS];                                                                                           \
         const NUMBER *low = numbers + (shape->before / RESULTS + thread) * PITCH;                                      \
@@ -267,19 +309,23 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         __syncthreads();                                                                                               \
         if (is_active) {                                                                                               \
             unsigned char *to = shape->destination + offset_of_line(shape, 1, line) + result * shape->step[1];         \
-            for (int32_t i = thread; i < results; i += shape->across.value)                                            \
-                store_##NAME##_##NUMBER(shape, to + i * shape->step[1], numbers[HELD(i)]);                             \
+            CC__UNROLL                                                                                                 \
+            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
+                const int32_t i = thread + n * shape->across.value;                                                    \
+                if (i < results)                                                                                       \
+                    store_##NAME##_##NUMBER(shape, to + i * shape->step[1], numbers[HELD(i)]);                         \
+            }                                                                                                          \
         }                                                                                                              \
     }
 
-DEFINE_COLUMNS(same, float)
-DEFINE_COLUMNS(any, float)
-DEFINE_COLUMNS(same, double)
-DEFINE_COLUMNS(any, double)
-DEFINE_ROWS(same, float)
-DEFINE_ROWS(any, float)
-DEFINE_ROWS(same, double)
-DEFINE_ROWS(any, double)
+DEFINE_COLUMNS(same, float, 3)
+DEFINE_COLUMNS(any, float, 3)
+DEFINE_COLUMNS(same, double, 2)
+DEFINE_COLUMNS(any, double, 2)
+DEFINE_ROWS(same, float, 4)
+DEFINE_ROWS(any, float, 4)
+DEFINE_ROWS(same, double, 2)
+DEFINE_ROWS(any, double, 2)
 
 static int64_t divide_up(int64_t n, int64_t by)
 {

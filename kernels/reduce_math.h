@@ -95,6 +95,19 @@ CC__SHARED cc__partial cc__reduce_join(cc__reduce_kind kind, cc__partial x, cc__
     return x;
 }
 
+/* The same of two that have `count` components each, a power of two. */
+CC__SHARED cc__partial cc__reduce_join_equal(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
+{
+    if (kind != CC__REDUCE_MOMENTS)
+        return cc__reduce_join(kind, x, y);
+    cc__partial both;
+    double distance = y.value - x.value;
+    both.value = x.value + distance * 0.5;
+    both.squares = (x.squares + y.squares) + distance * distance * ((double)count * 0.5);
+    both.count = 2.0 * (double)count;
+    return both;
+}
+
 CC__SHARED double cc__reduce_result(cc__reduce_end end, cc__partial all, int64_t count)
 {
     double value = all.value;
@@ -113,20 +126,6 @@ CC__SHARED int64_t cc__histogram_bin(double value, double lower, double upper, d
     if (!(value >= lower && value <= upper))
         return -1;
     int64_t bin = (int64_t)((value - lower) * scale);
-    return bin < bins ? bin : bins - 1;
-}
-
-/* The same for numbers of bins that are far from 31 bits; a product is at most one more than there are bins. */
-CC__SHARED int32_t cc__histogram_short_bin(double value, double lower, double upper, double scale, int32_t bins)
-{
-    if (!(value >= lower && value <= upper))
-        return -1;
-#ifdef __CUDA_ARCH__
-    /* Rounded down to a whole number, which is the lower half of the bits: an addition is cheaper than a conversion. */
-    int32_t bin = __double2loint(__dadd_rd((value - lower) * scale, 0x1p52));
-#else
-    int32_t bin = (int32_t)((value - lower) * scale);
-#endif
     return bin < bins ? bin : bins - 1;
 }
 

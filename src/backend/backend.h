@@ -55,6 +55,12 @@ struct cc__backend {
     /* Which device the memory belongs to; CC_ERROR_POINTER when it is not device memory. */
     cc_status (*memory_device)(cc__backend *self, const void *memory, int32_t *out_device);
 
+    /*
+     * Whether a call has found that the device works no more, and never will: nothing runs there from then on. Blocks
+     * for nothing; asks the driver only when a call has failed since it was asked last.
+     */
+    bool (*is_lost)(cc__backend *self, int32_t device);
+
     /* Whether `to` can copy from `from` without going through the host. */
     bool (*has_peer_access)(cc__backend *self, int32_t to, int32_t from);
 

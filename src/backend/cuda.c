@@ -18,6 +18,7 @@ static cc__backend backend = {
     .host_unregister = cc__cuda_host_unregister,
     .host_is_locked = cc__cuda_host_is_locked,
     .memory_device = cc__cuda_memory_device,
+    .is_lost = cc__cuda_is_lost,
     .has_peer_access = cc__cuda_has_peer_access,
     .stream_create = cc__cuda_stream_create,
     .stream_destroy = cc__cuda_stream_destroy,

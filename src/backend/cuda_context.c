@@ -248,7 +248,7 @@ cc_status cc__cuda_current_device(cc__backend *self, int32_t *out_device)
 cc_status cc__cuda_any_device(cc__backend *self, int32_t *out_device)
 {
     for (int32_t device = 0; device < self->device_count; device++) {
-        if (atomic_load(&cc__cuda_device_at(self, device)->context) != NULL) {
+        if (atomic_load(&cc__cuda_device_at(self, device)->context) != NULL && !cc__cuda_is_lost(self, device)) {
             *out_device = device;
             return CC_OK;
         }
@@ -260,6 +260,45 @@ cc_status cc__cuda_context_of(const cc__backend *self, int32_t device, CUcontext
 {
     CUresult result = retain_context(cc__cuda_device_at(self, device), out_context);
     return cc__driver_status(result, "cuDevicePrimaryCtxRetain", device);
+}
+
+/* What the driver says of a context where nothing is queued for it: from then on every call says the same. */
+static bool find_lost(const cc__backend *self, int32_t device)
+{
+    cc__cuda_guard guard;
+    const char *function = NULL;
+    CUevent event = NULL;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUresult result = enter(cc__cuda_device_at(self, device), &guard, &function);
+    if (result != CUDA_SUCCESS)
+        return cc__driver_is_final(result);
+    result = cc__driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS) {
+        result = cc__driver.cuEventQuery(event);
+        cc__driver.cuEventDestroy(event);
+    }
+    if (!cc__driver_is_final(result))
+        result = cc__driver.cuMemGetInfo(&free_bytes, &total_bytes);
+    cc__cuda_leave(&guard);
+    return cc__driver_is_final(result);
+}
+
+bool cc__cuda_is_lost(cc__backend *self, int32_t device)
+{
+    cc__cuda_device *asked = cc__cuda_device_at(self, device);
+    const uint32_t errors = atomic_load(&cc__driver_final_errors);
+    if (atomic_load(&asked->is_lost))
+        return true;
+    if (errors == atomic_load(&asked->asked_at) || cc__cuda_is_over() || atomic_load(&asked->context) == NULL)
+        return false;
+    /* A call on one device may fail for what another one has. */
+    const bool is_lost = find_lost(self, device);
+    if (is_lost)
+        atomic_store(&asked->is_lost, true);
+    else
+        atomic_store(&asked->asked_at, errors);
+    return is_lost;
 }
 
 bool cc__cuda_has_peer_access(cc__backend *self, int32_t to, int32_t from)

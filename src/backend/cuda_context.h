@@ -42,6 +42,8 @@ typedef struct cc__cuda_device {
 
     pthread_mutex_t lock;       /* for making what follows, and for recording `freed` */
     _Atomic(CUcontext) context; /* the primary one, retained from the first use until the process ends */
+    atomic_bool is_lost;
+    _Atomic uint32_t asked_at; /* how many final errors there were when it was last found to work */
     _Atomic(CUmemoryPool) pool;
     CUevent freed;
     CUstream drain; /* waits for every free there was; see cuda_memory.c */
@@ -101,6 +103,7 @@ void cc__cuda_enable_access(cc__backend *self, cc__cuda_device *device, int32_t 
 
 /* Operations of the backend's table. */
 cc_status cc__cuda_current_device(cc__backend *self, int32_t *out_device);
+bool cc__cuda_is_lost(cc__backend *self, int32_t device);
 bool cc__cuda_has_peer_access(cc__backend *self, int32_t to, int32_t from);
 
 #endif

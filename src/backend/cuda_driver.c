@@ -11,6 +11,7 @@
 
 cc__driver_table cc__driver;
 cc__driver_extras cc__driver_more;
+_Atomic uint32_t cc__driver_final_errors;
 
 static const struct {
     const char *name;
@@ -45,6 +46,25 @@ bool cc__driver_load(void)
     return true;
 }
 
+bool cc__driver_is_final(CUresult result)
+{
+    static const CUresult final[] = {CUDA_ERROR_ECC_UNCORRECTABLE,
+                                     CUDA_ERROR_NVLINK_UNCORRECTABLE,
+                                     CUDA_ERROR_ILLEGAL_ADDRESS,
+                                     CUDA_ERROR_LAUNCH_TIMEOUT,
+                                     CUDA_ERROR_ASSERT,
+                                     CUDA_ERROR_HARDWARE_STACK_ERROR,
+                                     CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                                     CUDA_ERROR_MISALIGNED_ADDRESS,
+                                     CUDA_ERROR_INVALID_ADDRESS_SPACE,
+                                     CUDA_ERROR_INVALID_PC,
+                                     CUDA_ERROR_LAUNCH_FAILED};
+    for (size_t i = 0; i < sizeof final / sizeof final[0]; i++)
+        if (final[i] == result)
+            return true;
+    return false;
+}
+
 static cc_status meaning(CUresult result)
 {
     if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
@@ -58,6 +78,8 @@ cc_status cc__driver_status(CUresult result, const char *function, int32_t devic
 {
     if (result == CUDA_SUCCESS)
         return CC_OK;
+    if (cc__driver_is_final(result))
+        atomic_fetch_add(&cc__driver_final_errors, 1);
     const char *text = NULL;
     if (cc__driver.cuGetErrorString(result, &text) != CUDA_SUCCESS || text == NULL)
         text = "unknown error";

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 #include <cudacommon/status.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -89,6 +90,11 @@ bool cc__driver_load(void);
 
 /* CC_OK, or what the result means to a caller, with the message set. device: -1 when the call concerns none. */
 cc_status cc__driver_status(CUresult result, const char *function, int32_t device);
+
+/* Whether a context that gave this result gives it from now on, whatever it is asked for. */
+bool cc__driver_is_final(CUresult result);
+/* How many such results cc__driver_status() has seen. */
+extern _Atomic uint32_t cc__driver_final_errors;
 
 /* The same for what frees: CC_OK also when the driver or the context has gone, and all that was in it. */
 cc_status cc__driver_free_status(CUresult result, const char *function, int32_t device);

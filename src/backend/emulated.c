@@ -34,6 +34,12 @@ static cc_status emulated_current_device(cc__backend *self, int32_t *out_device)
     return CC_OK;
 }
 
+static bool emulated_is_lost(cc__backend *self, int32_t device)
+{
+    cc__emulated *emulated = self->state;
+    return atomic_load(&emulated->devices[device].is_found_lost);
+}
+
 static bool emulated_has_peer_access(cc__backend *self, int32_t to, int32_t from)
 {
     (void)self, (void)to, (void)from;
@@ -293,6 +299,7 @@ static const cc__backend table = {.name = "emulated",
                                   .host_unregister = cc__emulated_host_unregister,
                                   .host_is_locked = cc__emulated_host_is_locked,
                                   .memory_device = cc__emulated_memory_device,
+                                  .is_lost = emulated_is_lost,
                                   .has_peer_access = emulated_has_peer_access,
                                   .stream_create = emulated_stream_create,
                                   .stream_destroy = emulated_stream_destroy,

@@ -305,6 +305,7 @@ cc_status cc__emulated_check_not_lost(cc__emulated *emulated, const char *operat
     const char *lost = emulated->devices[device].lost;
     if (!lost)
         return CC_OK;
+    atomic_store(&emulated->devices[device].is_found_lost, true);
     return CC__EMULATED_REFUSE(CC__NATIVE_ILLEGAL_ADDRESS, "%s: device %d is lost: %s", operation, (int)device, lost);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define CC__EMULATED_MAX_DEVICES 61
 
@@ -97,9 +98,10 @@ struct cc__event {
 };
 
 typedef struct cc__emulated_device {
-    size_t held_bytes;    /* allocated and not freed by the caller */
-    size_t present_bytes; /* the same, and what waits to be freed */
-    const char *lost;     /* why nothing works any more; NULL: it does */
+    size_t held_bytes;         /* allocated and not freed by the caller */
+    size_t present_bytes;      /* the same, and what waits to be freed */
+    const char *lost;          /* why nothing works any more; NULL: it does */
+    atomic_bool is_found_lost; /* some call has failed for it */
 } cc__emulated_device;
 
 typedef struct cc__emulated {

@@ -50,6 +50,12 @@ static cc_status none_memory_device(cc__backend *self, const void *memory, int32
     return no_device("memory_device");
 }
 
+static bool none_is_lost(cc__backend *self, int32_t device)
+{
+    (void)self, (void)device;
+    return false;
+}
+
 static bool none_has_peer_access(cc__backend *self, int32_t to, int32_t from)
 {
     (void)self, (void)to, (void)from;
@@ -231,6 +237,7 @@ cc__backend *cc__backend_none(void)
                                .host_unregister = none_host_unregister,
                                .host_is_locked = none_host_is_locked,
                                .memory_device = none_memory_device,
+                               .is_lost = none_is_lost,
                                .has_peer_access = none_has_peer_access,
                                .stream_create = none_stream_create,
                                .stream_destroy = none_stream_destroy,

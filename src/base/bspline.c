@@ -1,6 +1,6 @@
 #include "base/components.h"
 #include "base/resample.h"
-#include "kernels/resample_math.h"
+#include "kernels/bspline_math.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -50,10 +50,7 @@ void cc__bspline_lines(const void *work, int64_t first, int64_t count)
             to += rest % self->size[axis] * self->destination.stride[axis];
             rest /= self->size[axis];
         }
-        if (self->in_float32)
-            cc__bspline_line_float32((int32_t)self->source_type, from, from_step, to, to_step, length);
-        else
-            cc__bspline_line_float64((int32_t)self->source_type, from, from_step, to, to_step, length);
+        cc__bspline_line(self->in_float32, (int32_t)self->source_type, from, from_step, to, to_step, length);
     }
     fesetenv(&environment);
 }

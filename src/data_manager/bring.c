@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data_manager/internal.h"
 #include "data_manager/lent.h"
+#include "data_manager/lost.h"
 #include "data_manager/report.h"
 #include "data_manager/transfer.h"
 #include "trace/trace.h"
@@ -48,15 +49,24 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
     const cc__site *site = cc__data_manager_site(manager, place);
     const uint64_t box_bytes = (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
     cc__plan plan;
+    cc__error_state before;
     cc_status status = CC_OK;
+    cc__error_save(&before);
     for (;;) {
+        const cc__sources lost = cc__lost_devices(manager);
         cc__plan_init(&plan);
+        if (lost != 0)
+            cc__lost_forget(manager, lost);
+        if (place == CC_PLACE_HOST && cc__lost_leave_host(manager, function, box))
+            continue;
         if (reads) {
             const cc__plan_topology topology = topology_of(manager, place);
             status = cc__plan_make(&manager->validity, box, place, scope, place, &topology, &plan);
         }
         if (status == CC_OK && plan.reads_undefined && scope == CC__PLAN_STALE)
-            status = cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", function);
+            status = cc__fail(CC_ERROR_UNINITIALIZED,
+                              "%s: the region has pixels that were never written, or lost when an operation failed",
+                              function);
         if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
             break;
         plan.asked_by = function;
@@ -66,7 +76,12 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         const cc__box *filled = site->memory.pixels == NULL ? &manager->whole : box;
         if (!cc__transfer_has_claim(manager, place, filled)) {
             status = cc__data_manager_execute(manager, &plan, box, place, synchronizes);
-            break;
+            /* What has been found out by failing is planned with; each time there is one device less. */
+            if (status != CC_ERROR_DEVICE || cc__lost_devices(manager) == lost)
+                break;
+            cc__error_restore(&before);
+            cc__plan_destroy(&plan);
+            continue;
         }
         cc__plan_destroy(&plan);
         cc__transfer_wait_for_claims(manager, place, filled);

@@ -142,7 +142,8 @@ static bool wait_for_all(const cc__timeline *timeline)
 {
     bool is_settled = true;
     for (int32_t i = 0; i < timeline->count; ++i)
-        if (!timeline->entries[i].fence->is_complete && !wait_for(timeline->entries[i].fence))
+        if (!timeline->entries[i].fence->is_complete && !cc__timeline_entry_is_void(&timeline->entries[i]) &&
+            !wait_for(timeline->entries[i].fence))
             is_settled = false;
     return is_settled;
 }

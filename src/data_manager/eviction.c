@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "data_manager/lent.h"
+#include "data_manager/lost.h"
 #include "data_manager/report.h"
 #include "data_manager/textures.h"
 #include "data_manager/transfer.h"
@@ -119,6 +120,7 @@ cc_status cc__data_manager_evict(cc__data_manager *manager, const char *function
                 cc__fail(CC_ERROR_BUSY, "%s: place = %d has pixels that are mapped; unmap them first", function, place);
             goto unlock;
         }
+        cc__lost_forget_all(manager);
         status = move_out(manager, function, place, target, &moved);
     }
     if (status == CC_OK) {
@@ -167,6 +169,7 @@ static size_t try_to_evict(cc__data_manager *manager, cc_place device, bool may_
         if (site->memory.pixels == NULL || site->memory.is_wrapped || manager->claim_count > 0 ||
             manager->is_moving_out || is_in_use(manager, device))
             goto unlock;
+        cc__lost_forget_all(manager);
         is_dirty = is_only_place_of_some(manager, device);
         if (is_dirty && !may_copy) {
             manager->has_dirty_residents = true;

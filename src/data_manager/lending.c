@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data_manager/eviction.h"
 #include "data_manager/lent.h"
+#include "data_manager/lost.h"
 #include "data_manager/textures.h"
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
@@ -92,6 +93,27 @@ static cc_status wait_for_others(cc__data_manager *manager, const cc__access_req
             cc__fences_mark_complete(&fences);
     }
     cc__fences_destroy(&fences);
+    return status;
+}
+
+/* Pixels that were on their way when their device was lost are brought from elsewhere. */
+static cc_status bring_and_wait(cc__data_manager *manager, const cc__access_request *request, cc__use use,
+                                const cc__waiter *waiter)
+{
+    const bool reads = request->access != CC_ACCESS_WRITE;
+    const bool on_host = request->place == CC_PLACE_HOST;
+    cc__sources lost = 0;
+    cc_status status = CC_OK;
+    cc__error_state before;
+    cc__error_save(&before);
+    do {
+        cc__error_restore(&before);
+        lost = cc__lost_devices(manager);
+        status = cc__data_manager_bring(manager, request->function, &request->box, request->place, reads,
+                                        CC__PLAN_STALE, on_host);
+        if (status == CC_OK)
+            status = wait_for_others(manager, request, use, waiter);
+    } while (status == CC_ERROR_DEVICE && cc__lost_devices(manager) != lost);
     return status;
 }
 
@@ -257,10 +279,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         if (on_host && request->access != CC_ACCESS_WRITE)
             status = cc__loans_wait_for_devices(manager, mapping);
         if (status == CC_OK)
-            status = cc__data_manager_bring(manager, request->function, &request->box, request->place,
-                                            request->access != CC_ACCESS_WRITE, CC__PLAN_STALE, on_host);
-        if (status == CC_OK)
-            status = wait_for_others(manager, request, use, &waiter);
+            status = bring_and_wait(manager, request, use, &waiter);
     }
     if (status == CC_OK && !on_host)
         cc__resident_use(&manager->devices[request->place].resident);

@@ -187,10 +187,16 @@ static bool may_wait(const cc__timeline_entry *entry, cc__use use, const cc__wai
     return true;
 }
 
-/* The box comes last: it is what takes time to look at. */
+bool cc__timeline_entry_is_void(const cc__timeline_entry *entry)
+{
+    cc__backend *backend = entry->fence->backend;
+    return entry->use == CC__USE_READ && backend->is_lost(backend, entry->fence->device);
+}
+
+/* Comes to the question that takes longest last. */
 static bool must_wait(const cc__timeline_entry *entry, const cc__box *box, cc__use use, const cc__waiter *waiter)
 {
-    return may_wait(entry, use, waiter) && cc__box_overlaps(&entry->box, box);
+    return may_wait(entry, use, waiter) && cc__box_overlaps(&entry->box, box) && !cc__timeline_entry_is_void(entry);
 }
 
 bool cc__timeline_entry_is_quiet(const cc__timeline_entry *entry, const cc__box *box, cc__use use,
@@ -296,7 +302,8 @@ cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box
 {
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!may_wait(&timeline->entries[i], use, waiter) ||
-            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count))
+            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count) ||
+            cc__timeline_entry_is_void(&timeline->entries[i]))
             continue;
         cc__fence *fence = timeline->entries[i].fence;
         const bool settles = waiter->device != CC_PLACE_HOST || !fence->is_device_wide;

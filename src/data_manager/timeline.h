@@ -96,6 +96,9 @@ static inline bool cc__timeline_is_quiet(const cc__timeline *timeline, const cc_
     return true;
 }
 
+/* Whether a lost device would have been the reader: it reads for itself alone, and nobody needs to wait for that. */
+bool cc__timeline_entry_is_void(const cc__timeline_entry *entry);
+
 /*
  * Asks the device which of those that it would have to wait for are done already, so that nobody has to wait for them
  * any more: of the first few, as a question costs as much as a wait.

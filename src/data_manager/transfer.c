@@ -301,7 +301,7 @@ static cc_status run_movement(cc__transfer *transfer, cc__lane *lane, cc__copy *
     if (status != CC_OK)
         return status;
     /* Waiting in the stream is not enough where the CPU reads the pixels. */
-    if (is_up && movement.staged.count > 0)
+    if (is_up && (movement.staged.count > 0 || movement.locks_late))
         status = cc__fences_synchronize(&lane->host_waits);
     lane->started = true;
     if (status == CC_OK)
@@ -353,8 +353,10 @@ static cc_status run_steps(cc__transfer *transfer, cc__lane *lane, const cc__ste
 static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
 {
     const cc__plan *plan = transfer->plan;
+    cc__backend *backend = transfer->backend;
+    const bool was_lost = backend->is_lost(backend, lane->device);
     int32_t count = 0;
-    cc_status status = cc__fences_wait_in_stream(&lane->waits, transfer->backend, lane->device, lane->stream);
+    cc_status status = cc__fences_wait_in_stream(&lane->waits, backend, lane->device, lane->stream);
     for (int32_t i = 0, end = 0; status == CC_OK && i < plan->count; i = end) {
         end = cc__plan_end_of_origin(plan, i);
         status = run_steps(transfer, lane, &plan->steps[i], end - i, &count);
@@ -364,6 +366,8 @@ static cc_status run_lane(cc__transfer *transfer, cc__lane *lane)
     transfer->work_count += count;
     if (status == CC_OK && !lane->is_settled)
         status = cc__fence_record(lane->done, lane->stream, 0);
+    /* Then it has taken no work. */
+    lane->started = lane->started && !was_lost;
     return status;
 }
 
@@ -379,20 +383,26 @@ static cc__traffic traffic_of(const cc__transfer *transfer)
 
 /*
  * Nothing of a failed transfer is to be under way any more, and new memory goes. Where that cannot be had, host memory
- * stays, since copies may still write to it.
+ * stays, since copies may still write to it; with a lost device it is put aside for good.
  */
 static void undo(cc__transfer *transfer)
 {
     cc__backend *backend = transfer->backend;
+    bool is_settled = true;
     for (int32_t i = 0; i < transfer->lane_count; ++i) {
         cc__lane *lane = &transfer->lanes[i];
-        lane->is_stranded = lane->started && backend->stream_synchronize(backend, lane->device, lane->stream) != CC_OK;
+        const bool is_over =
+            !lane->started || backend->stream_synchronize(backend, lane->device, lane->stream) == CC_OK;
+        /* Waiting for a lost device again would be in vain. */
+        const bool is_left = !is_over && transfer->allocates && backend->is_lost(backend, lane->device);
+        is_settled = is_settled && is_over;
+        lane->is_stranded = !is_over && !is_left;
         transfer->keeps_memory = transfer->keeps_memory || lane->is_stranded;
     }
     if (transfer->allocates && transfer->place != CC_PLACE_HOST)
         cc__device_memory_free(backend, transfer->place, transfer->lanes[0].stream, &transfer->target);
     else if (transfer->allocates && !transfer->keeps_memory)
-        cc__host_memory_free(&transfer->target, true);
+        cc__host_memory_free(&transfer->target, is_settled);
 }
 
 cc_status cc__transfer_run(cc__transfer *transfer)

@@ -69,8 +69,19 @@ void cc__host_memory_drop(cc__host_memory *memory);
 /*
  * Page-locks what is not yet locked of these bytes, each gap as one piece, and waits for other threads that are locking
  * some of them. What cannot be locked stays pageable; nothing is reported. Returns how many bytes this call has locked.
+ * Where there is much to lock it is done in several pieces, and while one is being locked the next gets its RAM.
  */
 size_t cc__host_memory_lock(cc__host_memory *memory, cc__backend *backend, cc__range bytes);
+/*
+ * The same, and gives `take` the ranges as soon as they are locked, in order, from the first byte to the end or to
+ * where it cannot go on; ends when `take` returns false. take may be NULL.
+ */
+typedef bool (*cc__take_range)(void *context, cc__range locked);
+size_t cc__host_memory_lock_each(cc__host_memory *memory, cc__backend *backend, cc__range bytes, cc__take_range take,
+                                 void *context);
+/* The size of those pieces, a multiple of 2 MiB, and whether so many bytes are worth several. For tests to lower. */
+extern size_t cc__host_memory_piece_bytes;
+bool cc__host_memory_locks_in_pieces(size_t size_bytes);
 
 typedef enum cc__locking {
     CC__LOCKING_NONE = 0,  /* all pageable */

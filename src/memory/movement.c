@@ -22,6 +22,9 @@
  */
 size_t cc__movement_direct_bytes = (size_t)64 << 10;
 
+/* Each is looked at once for every piece that is locked. */
+#define MOST_LATE_BOXES 64
+
 /* The driver takes its time for each; from one chunk a kernel moves all at once. */
 #define MOST_DIRECT_BOXES 2
 
@@ -94,7 +97,13 @@ static cc_status fail(int32_t count)
     return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "moving pixels: no memory to plan %d copies", (int)count);
 }
 
-static cc_status lock_pages(cc__movement *movement)
+static bool is_worth_locking_late(const cc__movement *movement, const cc__stretch *stretch, const cc__stretch *bounds)
+{
+    return movement->count <= MOST_LATE_BOXES && stretch->bytes.first == bounds->bytes.first &&
+           stretch->bytes.end == bounds->bytes.end && cc__host_memory_locks_in_pieces(length_of(bounds));
+}
+
+static cc_status lock_pages(cc__movement *movement, const cc__stretch *bounds, cc__locking locking)
 {
     cc__stretch one;
     cc__stretch *stretches = &one;
@@ -107,17 +116,18 @@ static cc_status lock_pages(cc__movement *movement)
         stretches[i] = stretch_of(movement, &movement->works[i]);
     const uint64_t staged_bytes = cc__host_memory_note_staged(movement->memory, 0);
     const int32_t count = cc__stretches_worth_locking(stretches, movement->count, staged_bytes);
-    for (int32_t i = 0; i < count; ++i)
+    movement->locks_late =
+        locking == CC__LOCKING_NONE && count == 1 && is_worth_locking_late(movement, &stretches[0], bounds);
+    movement->bounds = bounds->bytes;
+    for (int32_t i = 0; i < count && !movement->locks_late; ++i)
         movement->locked_bytes += cc__host_memory_lock(movement->memory, movement->backend, stretches[i].bytes);
     if (stretches != &one)
         cc__free(stretches);
     return CC_OK;
 }
 
-static cc_status add_piece(void *context, const cc__copy *piece, bool is_locked)
+static cc_status add_copy(cc__copies *copies, const cc__copy *piece)
 {
-    cc__movement *movement = context;
-    cc__copies *copies = is_locked ? &movement->in_place : &movement->staged;
     if (copies->count == copies->capacity) {
         const int32_t capacity = copies->capacity < 8 ? 8 : 2 * copies->capacity;
         cc__copy *items = cc__reallocate(copies->items, (size_t)capacity * sizeof *items);
@@ -128,6 +138,12 @@ static cc_status add_piece(void *context, const cc__copy *piece, bool is_locked)
     }
     copies->items[copies->count++] = *piece;
     return CC_OK;
+}
+
+static cc_status add_piece(void *context, const cc__copy *piece, bool is_locked)
+{
+    cc__movement *movement = context;
+    return add_copy(is_locked ? &movement->in_place : &movement->staged, piece);
 }
 
 static cc_status cut(cc__movement *movement, cc__range all)
@@ -182,6 +198,7 @@ cc_status cc__movement_prepare(cc__movement *movement)
     movement->in_place = none;
     movement->staged = none;
     movement->owns_copies = false;
+    movement->locks_late = false;
     movement->locked_bytes = 0;
     movement->is_over_on_host = false;
     memset(&movement->tally, 0, sizeof movement->tally);
@@ -195,8 +212,8 @@ cc_status cc__movement_prepare(cc__movement *movement)
     else if (is_locked_by_owner(movement, &bounds))
         locking = CC__LOCKING_WHOLE;
     if (movement->memory != NULL && locking != CC__LOCKING_WHOLE && bounds.moving_bytes >= LOCK_FROM_BYTES) {
-        status = lock_pages(movement);
-        if (status != CC_OK)
+        status = lock_pages(movement, &bounds, locking);
+        if (status != CC_OK || movement->locks_late)
             return status;
         locking = cc__host_memory_locking(movement->memory, bounds.bytes);
     }
@@ -265,16 +282,78 @@ static cc_status run_staged(cc__movement *movement)
     return status;
 }
 
-cc_status cc__movement_run(cc__movement *movement)
+static cc_status queue_in_place(cc__movement *movement)
+{
+    return cc__paths_queue(movement->backend, movement->device, movement->stream, movement->in_place.items,
+                           movement->in_place.count, &movement->tally);
+}
+
+/* What becomes of the boxes while their memory is locked. */
+typedef struct late {
+    cc__movement *movement;
+    size_t queued_end; /* what lies before it is queued */
+    cc_status status;
+} late;
+
+static cc_status add_locked(void *context, const cc__copy *piece, bool is_locked)
+{
+    cc__movement *movement = context;
+    return is_locked ? add_copy(&movement->in_place, piece) : CC_OK;
+}
+
+static cc_status add_left(void *context, const cc__copy *piece, bool is_queued)
+{
+    cc__movement *movement = context;
+    return is_queued ? CC_OK : add_copy(&movement->staged, piece);
+}
+
+static cc_status cut_once(const cc__movement *movement, cc__range range, cc__take_piece take, void *context)
 {
     cc_status status = CC_OK;
+    for (int32_t i = 0; status == CC_OK && i < movement->count; ++i)
+        status = cc__pieces_at_borders(&movement->works[i], movement->host, movement->bytes, &range, 1, take, context);
+    return status;
+}
+
+static bool queue_locked(void *context, cc__range locked)
+{
+    late *self = context;
+    cc__movement *movement = self->movement;
+    movement->in_place.count = 0;
+    self->status = cut_once(movement, locked, add_locked, movement);
+    if (self->status == CC_OK && movement->in_place.count > 0)
+        self->status = queue_in_place(movement);
+    self->queued_end = locked.end;
+    return self->status == CC_OK;
+}
+
+/* Leaves what could not be locked as staged. The device may be using the pixels as soon as something is queued. */
+static cc_status lock_and_queue(cc__movement *movement, bool *out_is_queued)
+{
+    late self = {.movement = movement};
+    movement->owns_copies = true;
+    movement->locked_bytes +=
+        cc__host_memory_lock_each(movement->memory, movement->backend, movement->bounds, queue_locked, &self);
+    *out_is_queued = self.queued_end > 0;
+    if (self.status == CC_OK && self.queued_end < movement->bounds.end)
+        self.status = cut_once(movement, (cc__range){0, self.queued_end}, add_left, movement);
+    if (self.status == CC_OK && movement->staged.count > 0)
+        (void)cc__host_memory_note_staged(movement->memory, (size_t)bytes_of(&movement->staged));
+    return self.status;
+}
+
+cc_status cc__movement_run(cc__movement *movement)
+{
+    bool is_queued = movement->in_place.count > 0;
+    cc_status status = CC_OK;
     movement->is_over_on_host = true;
-    if (movement->in_place.count > 0)
-        status = cc__paths_queue(movement->backend, movement->device, movement->stream, movement->in_place.items,
-                                 movement->in_place.count, &movement->tally);
+    if (movement->locks_late)
+        status = lock_and_queue(movement, &is_queued);
+    else if (is_queued)
+        status = queue_in_place(movement);
     if (status == CC_OK && movement->staged.count > 0)
         status = run_staged(movement);
-    if (movement->in_place.count > 0)
+    if (is_queued)
         movement->is_over_on_host = false;
     return status;
 }

@@ -1,6 +1,7 @@
 /*
  * Moves boxes of pixels between the host and one device. First `prepare`: page-locks what is worth it, and cuts the
- * boxes at the borders of what is locked. Then `run`, by the paths that are left for each piece.
+ * boxes at the borders of what is locked. Then `run`, by the paths that are left for each piece. Where there is much to
+ * lock, `run` does that too, so that what is locked moves while the next piece is being locked.
  */
 #ifndef CC_MEMORY_MOVEMENT_H
 #define CC_MEMORY_MOVEMENT_H
@@ -28,6 +29,8 @@ typedef struct cc__movement {
     cc__copies in_place; /* each inside one locked range */
     cc__copies staged;
     bool owns_copies; /* else both are parts of `works` */
+    bool locks_late;  /* run locks `bounds`; until then both are empty */
+    cc__range bounds;
     cc__tally tally;
     size_t locked_bytes;  /* that were page-locked for it */
     bool is_over_on_host; /* after run: nothing that is queued uses the pixels on the host */

@@ -34,6 +34,14 @@ size_t cc__page_locking_bytes(void)
     return atomic_load(&locked);
 }
 
+bool cc__page_locking_fits(size_t size_bytes)
+{
+    const size_t most = cc__page_locking_limit();
+    const size_t now = cc__page_locking_bytes();
+    const size_t kept = cc__host_pool_bytes();
+    return size_bytes <= most && (now > kept ? now - kept : 0) <= most - size_bytes;
+}
+
 static bool reserve(size_t size_bytes)
 {
     const size_t most = cc__page_locking_limit();

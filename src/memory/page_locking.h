@@ -11,6 +11,8 @@
 size_t cc__page_locking_limit(void);
 void cc__page_locking_set_limit(size_t limit_bytes); /* what is locked stays so */
 size_t cc__page_locking_bytes(void);
+/* Whether so much more may be locked, once what is kept for reuse is given up for it. */
+bool cc__page_locking_fits(size_t size_bytes);
 
 /*
  * Page-locks memory, as far as the limit goes: memory that is kept for reuse is given up for it. False, without an

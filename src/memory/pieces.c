@@ -64,7 +64,7 @@ static stretch find_stretch(const cutter *self, size_t at)
             high = middle;
     }
     if (low == self->count)
-        return (stretch){SIZE_MAX, false};
+        return (stretch){PTRDIFF_MAX, false};
     if (self->ranges[low].first > at)
         return (stretch){self->ranges[low].first, false};
     return (stretch){self->ranges[low].end, true};

@@ -102,7 +102,8 @@ static cc__access_request request_for(const cc__tiles_run *run, const cc__tiles_
 
 static bool is_lent_by_itself(const cc__tiles_run *run, int32_t input)
 {
-    return !run->job.sources[input].is_output && !cc__box_is_empty(&run->sources[input].box);
+    return !run->job.sources[input].is_output && !cc__box_is_empty(&run->sources[input].box) &&
+           cc__tiles_first_alike(run, input) == input;
 }
 
 static cc_status lend_image(const cc__tiles_run *run, cc__tiles_image *image)
@@ -165,7 +166,8 @@ static void set_tile(cc__tiles_run *run, cc__tile *tile)
     set_pixels(&run->output, &tile->public.output, &tile->boxes[CC_TILES_MAX_INPUTS]);
     for (int32_t i = 0; i < run->params.input_count; ++i) {
         const bool is_output = run->job.sources[i].is_output;
-        set_pixels(is_output ? &run->output : &run->sources[i], &tile->inputs[i], &tile->boxes[i]);
+        const cc__tiles_image *lent = is_output ? &run->output : &run->sources[cc__tiles_first_alike(run, i)];
+        set_pixels(lent, &tile->inputs[i], &tile->boxes[i]);
         tile->inputs[i].region = run->sources[i].region;
     }
 }

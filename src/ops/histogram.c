@@ -36,8 +36,14 @@ static cc_status check(const char *function, const cc_image *input, double lower
         return cc__fail(CC_ERROR_SIZE,
                         "%s: output has %lld pixels of %d components, expected bins along the first axis", function,
                         (long long)cc__box_pixels(&output->box), output->components);
+    if (!isfinite((double)bins / (upper - lower)))
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: upper - lower = %g, expected more for %lld bins", function,
+                        upper - lower, (long long)bins);
     if (cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
+    /* Also where it is the input: bins are set to 0 before anything is counted. */
+    if (input->manager == output->manager && cc__box_overlaps(&input->box, &output->box))
+        return cc__fail(CC_ERROR_BUSY, "%s: output overlaps the input, expected other pixels", function);
     return CC_OK;
 }
 

@@ -80,6 +80,13 @@ static cc_status check_output(const char *function, cc_reduction reduction, cons
     return CC_OK;
 }
 
+static cc_status check_apart(const char *function, const cc_image *input, const cc_image *output)
+{
+    if (input != NULL && input->manager == output->manager && cc__box_overlaps(&input->box, &output->box))
+        return cc__fail(CC_ERROR_BUSY, "%s: output overlaps an input, expected other pixels", function);
+    return CC_OK;
+}
+
 typedef struct reducing {
     cc__reduce work;
     cc__sequence sequence;
@@ -211,6 +218,10 @@ static cc_status reduce(const char *function, cc_reduction kind, cc_image *input
     cc_status status = check_inputs(function, kind, input, second);
     if (status == CC_OK)
         status = check_output(function, kind, input, output);
+    if (status == CC_OK)
+        status = check_apart(function, input, output);
+    if (status == CC_OK)
+        status = check_apart(function, second, output);
     if (status == CC_OK)
         status = cc__lend_images(&images);
     if (status != CC_OK)

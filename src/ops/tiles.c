@@ -209,10 +209,20 @@ static cc__access_request request_for(const cc__tiles_run *run, const cc__tiles_
     return request;
 }
 
-/* An input that is the output is written, and mapped once. */
+int32_t cc__tiles_first_alike(const cc__tiles_run *run, int32_t input)
+{
+    int32_t first = 0;
+    while (run->sources[first].manager != run->sources[input].manager ||
+           !cc__box_equal(&run->sources[first].box, &run->sources[input].box))
+        ++first;
+    return first;
+}
+
+/* An input that is the output is written, and mapped once; so are inputs that are the same pixels. */
 static bool is_mapped_by_itself(const cc__tiles_run *run, int32_t input)
 {
-    return !run->job.sources[input].is_output && !cc__box_is_empty(&run->sources[input].box);
+    return !run->job.sources[input].is_output && !cc__box_is_empty(&run->sources[input].box) &&
+           cc__tiles_first_alike(run, input) == input;
 }
 
 static cc_status check_free(const cc__tiles_run *run)
@@ -334,7 +344,8 @@ cc_status cc__tiles_execute(const char *function, const cc_tiles_params *params,
 
 cc_status cc__tiles_bring(const cc__tiles_run *run, int32_t input, const cc__box *box)
 {
-    const cc__tiles_image *image = run->job.sources[input].is_output ? &run->output : &run->sources[input];
+    const cc__tiles_image *image =
+        run->job.sources[input].is_output ? &run->output : &run->sources[cc__tiles_first_alike(run, input)];
     return cc__data_manager_bring_part(image->manager, image->mapping, box);
 }
 

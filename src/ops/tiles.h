@@ -25,6 +25,8 @@ typedef struct cc__tiles_image {
 typedef struct cc__tiles_run cc__tiles_run;
 
 cc__tiles_image cc__tiles_image_of(cc_image *image);
+/* The first input with the same pixels, which is mapped for all of them. */
+int32_t cc__tiles_first_alike(const cc__tiles_run *run, int32_t input);
 
 /* For the callback that says what of an input is needed. */
 typedef struct cc__tiles_context {

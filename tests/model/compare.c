@@ -14,8 +14,8 @@ void world_begin_step(model_world *world)
 {
     world->before = faulty_backend_counts(fixture_backend);
     world->cost_count = 0;
-    world->device_fills = 0;
-    world->device_kernels = 0;
+    memset(world->device_calls, 0, sizeof world->device_calls);
+    world->device_scratch = 0;
     world->device_frees = 0;
     world->worked_at = CC_PLACE_HOST;
     world_age_loans(world);
@@ -51,13 +51,14 @@ static void compare_number(const char *what, int64_t is, int64_t expected)
 
 /* Without the oracle's word on validity: an access moves no more than its pixels, all of them once to tidy up, and what
  * it has written to each borrower. */
-static void compare_bounds(const oracle_pixels *pixels, int32_t loans, const way ways[3])
+static void compare_bounds(const oracle_pixels *pixels, const oracle_cost *cost, int32_t loans, const way ways[3])
 {
     const int64_t whole = pixels->count * pixels->pixel_bytes;
     const int64_t most = 2 + loans;
     for (int32_t i = 0; i < 3; i++) {
-        model_check(ways[i].bytes <= most * whole, "%s: %lld bytes, expected at most some times all %lld", ways[i].name,
-                    (long long)ways[i].bytes, (long long)whole);
+        model_check(ways[i].bytes <= most * whole + cost->of_tiles[i],
+                    "%s: %lld bytes, expected at most some times all %lld", ways[i].name, (long long)ways[i].bytes,
+                    (long long)whole);
         model_check((ways[i].copies == 0) == (ways[i].bytes == 0) && ways[i].copies <= most * pixels->count,
                     "%s: %lld copies of %lld bytes", ways[i].name, (long long)ways[i].copies, (long long)ways[i].bytes);
     }
@@ -84,6 +85,8 @@ static void compare_cost(const oracle_cost *cost, const cc_counters *before, con
                    cost->device_allocations);
 }
 
+static const faulty_operation kinds_of_work[] = {FAULTY_FILL, FAULTY_RUN_KERNEL, FAULTY_CALL, FAULTY_TEXTURE_UPDATE};
+
 /* What the pixels' images say is what the backend has seen. */
 static void compare_backend(const model_world *world, const way sums[3], int64_t fills, int64_t device_allocations)
 {
@@ -103,14 +106,18 @@ static void compare_backend(const model_world *world, const way sums[3], int64_t
                     (long long)copies[i], (long long)sums[i].copies);
         compare_number("bytes seen by the backend", bytes[i], sums[i].bytes);
     }
-    const int64_t device_fills = world->device_fills + (world->worked_at == CC_PLACE_HOST ? 0 : fills);
-    compare_number("fills seen by the backend", after.calls[FAULTY_FILL] - before->calls[FAULTY_FILL], device_fills);
-    compare_number("kernels seen by the backend", after.calls[FAULTY_RUN_KERNEL] - before->calls[FAULTY_RUN_KERNEL],
-                   world->device_kernels);
+    for (size_t i = 0; i < sizeof kinds_of_work / sizeof kinds_of_work[0]; i++) {
+        const faulty_operation kind = kinds_of_work[i];
+        const bool fills_places = kind == FAULTY_FILL && world->worked_at != CC_PLACE_HOST;
+        const int64_t expected = world->device_calls[kind] + (fills_places ? fills : 0);
+        const int64_t seen = after.calls[kind] - before->calls[kind];
+        model_check(seen == expected, "the backend has seen %s %lld times, expected %lld", faulty_operation_name(kind),
+                    (long long)seen, (long long)expected);
+    }
     compare_number("allocations seen by the backend", after.calls[FAULTY_ALLOCATE] - before->calls[FAULTY_ALLOCATE],
-                   device_allocations - pressure_allocations(world, MEMORY_OF_DEVICE));
+                   world->device_scratch + device_allocations - pressure_allocations(world, MEMORY_OF_DEVICE));
     compare_number("frees seen by the backend", after.calls[FAULTY_FREE] - before->calls[FAULTY_FREE],
-                   world->device_frees - pressure_frees(world, MEMORY_OF_DEVICE));
+                   world->device_scratch + world->device_frees - pressure_frees(world, MEMORY_OF_DEVICE));
 }
 
 /* The library may have given memory to a place earlier than the oracle thinks. */
@@ -134,7 +141,7 @@ void world_end_step(model_world *world)
         way ways[3];
         difference(&pixels->counters, &after, ways);
         if (world->tidies) {
-            compare_bounds(pixels->oracle, world->loan_count, ways);
+            compare_bounds(pixels->oracle, &world->costs[i].cost, world->loan_count, ways);
             accept_memory(world, pixels);
         } else {
             compare_cost(&world->costs[i].cost, &pixels->counters, &after, ways);

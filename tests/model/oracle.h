@@ -47,6 +47,7 @@ typedef enum oracle_direction {
 /* What a call costs the pixels. Bytes are exact; the number of boxes that they are moved in has bounds. */
 typedef struct oracle_cost {
     int64_t bytes[3];
+    int64_t of_tiles[3]; /* of these, what moves wherever the pixels are */
     int64_t fewest_copies[3];
     int64_t most_copies[3];
     int64_t fewest_fills;

@@ -6,6 +6,7 @@
 #include "backend/emulated.h"
 #include "base/allocate.h"
 #include "memory/transfer_streams.h"
+#include "ops/tiles.h"
 
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static const kind_of_step kinds[] = {
     {step_host_limits, 3, true},  {step_allocator, 4, true},      {step_scatter, 6, true},
     {step_lend, 7, false},        {step_borrow, 9, false},        {step_return, 5, false},
     {step_subtract, 5, false},    {step_renew, 6, false},         {step_subtract, 5, false},
-    {step_copy_region, 5, false},
+    {step_copy_region, 5, false}, {step_operation, 24, false},    {step_tiles, 4, false},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
@@ -39,8 +40,9 @@ static int32_t choose_weights(model_world *world, int32_t out_weights[KIND_COUNT
     for (int32_t i = 0; i < KIND_COUNT; i++) {
         const int64_t mood = random_below(&world->random, 6);
         out_weights[i] = kinds[i].weight * (mood == 0 ? 0 : mood == 1 ? 4 : 1);
-        /* The oracle of what must leave knows nothing of loans. */
-        if (world->pressure == NULL ? kinds[i].is_about_memory : kinds[i].run == step_lend)
+        /* The oracle of what must leave knows nothing of loans, and of memory beside the images'. */
+        if (world->pressure == NULL ? kinds[i].is_about_memory
+                                    : kinds[i].run == step_lend || kinds[i].run == step_tiles)
             out_weights[i] = 0;
         else if (out_weights[i] == 0 && (kinds[i].run == step_create || kinds[i].run == step_unmap))
             out_weights[i] = kinds[i].weight;
@@ -98,6 +100,8 @@ static void run(const char *test, uint64_t seed, int32_t steps, bool tidies, boo
     model_world *world = malloc(sizeof *world);
     const long allocations = cc__allocations_live();
     report_begin(test, seed, steps);
+    /* So that a seed gives the same again. */
+    cc__tiles_without_thread = true;
     world_begin(world, seed, tidies);
     if (is_short)
         pressure_begin(world);
@@ -115,6 +119,7 @@ static void run(const char *test, uint64_t seed, int32_t steps, bool tidies, boo
     if (fixture_is_emulated())
         cc__emulated_set_current_device(fixture_inner, 0);
     fixture_teardown();
+    cc__tiles_without_thread = false;
     report_end();
     free(world);
 }

@@ -16,6 +16,7 @@ bool step_synchronize(model_world *world);
 /* steps_image.c */
 bool step_create(model_world *world);
 model_image *step_create_like(model_world *world, const model_image *other); /* of any type; NULL: there are enough */
+model_image *step_create_of(model_world *world, value_kind kind, int32_t dimension, const int64_t *size);
 bool step_view(model_world *world);
 bool step_graft(model_world *world);
 bool step_resize(model_world *world);
@@ -39,6 +40,12 @@ bool step_subtract(model_world *world);
 /* Where an operation runs, by the rule of operations.h; in steps_pixels.c. */
 uint32_t world_operation_place(const model_world *world, model_image *const images[], int32_t count,
                                const oracle_box *written, cc_place *out_place);
+
+/* operation.c: one of many that compute pixels */
+bool step_operation(model_world *world);
+
+/* steps_tiles.c */
+bool step_tiles(model_world *world);
 
 /* steps_loan.c */
 bool step_lend(model_world *world);

@@ -112,6 +112,20 @@ model_image *step_create_like(model_world *world, const model_image *other)
     return image;
 }
 
+model_image *step_create_of(model_world *world, value_kind kind, int32_t dimension, const int64_t *size)
+{
+    model_image *image = world_add_image(world);
+    if (image == NULL)
+        return NULL;
+    image->kind = kind;
+    image->dimension = dimension;
+    image->device = random_device(world);
+    memcpy(image->region.size, size, (size_t)dimension * sizeof *size);
+    random_index(world, image->region.index);
+    create(world, image, random_chance(&world->random, 50));
+    return image;
+}
+
 bool step_view(model_world *world)
 {
     model_image *source = world_pick_image(world);

@@ -155,7 +155,7 @@ bool step_fill(model_world *world)
     oracle_own(pixels, &region.box, place);
     oracle_put(pixels, &region.box, bytes);
     world_bring_back(world, image->pixels, &region.box, place, cost);
-    world->device_fills += place != CC_PLACE_HOST;
+    world->device_calls[FAULTY_FILL] += place != CC_PLACE_HOST;
     free(bytes);
     return true;
 }
@@ -255,6 +255,6 @@ bool step_rescale(model_world *world)
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
     world_bring_back(world, output->pixels, &output->box, place, output_cost);
-    world->device_kernels += place != CC_PLACE_HOST;
+    world->device_calls[FAULTY_RUN_KERNEL] += place != CC_PLACE_HOST;
     return true;
 }

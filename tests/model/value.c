@@ -39,6 +39,7 @@ static number load(cc_pixel_type type, const unsigned char *bytes)
         uint16_t u16;
         int16_t i16;
         int32_t i32;
+        uint64_t u64;
         float f32[2];
         double f64[2];
     } as;
@@ -51,6 +52,8 @@ static number load(cc_pixel_type type, const unsigned char *bytes)
         value.real = as.i16;
     else if (type == CC_PIXEL_INT32)
         value.real = as.i32;
+    else if (type == CC_PIXEL_UINT64)
+        value.real = (double)as.u64;
     else if (type == CC_PIXEL_FLOAT32)
         value.real = as.f32[0];
     else if (type == CC_PIXEL_FLOAT64)
@@ -76,6 +79,7 @@ static void store(cc_pixel_type type, number value, unsigned char *bytes)
         uint16_t u16;
         int16_t i16;
         int32_t i32;
+        uint64_t u64;
         float f32[2];
         double f64[2];
     } as;
@@ -90,6 +94,8 @@ static void store(cc_pixel_type type, number value, unsigned char *bytes)
         as.i16 = (int16_t)to_integer(value.real, -32768, 32767);
     else if (type == CC_PIXEL_INT32)
         as.i32 = (int32_t)to_integer(value.real, -2147483648.0, 2147483647.0);
+    else if (type == CC_PIXEL_UINT64)
+        as.u64 = value.real >= 0x1p64 ? UINT64_MAX : (uint64_t)to_integer(value.real, 0, 0x1.fffffffffffffp63);
     else if (type == CC_PIXEL_FLOAT32 || type == CC_PIXEL_COMPLEX64)
         as.f32[0] = (float)value.real, as.f32[1] = (float)value.imaginary;
     else
@@ -97,7 +103,7 @@ static void store(cc_pixel_type type, number value, unsigned char *bytes)
     memcpy(bytes, &as, cc_pixel_type_size_bytes(type));
 }
 
-static bool is_complex(cc_pixel_type type)
+bool value_is_complex(cc_pixel_type type)
 {
     return type == CC_PIXEL_COMPLEX64 || type == CC_PIXEL_COMPLEX128;
 }
@@ -110,14 +116,14 @@ static double random_number(random_source *source, cc_pixel_type type)
         return quarters > 0;
     if (type == CC_PIXEL_UINT8)
         return fabs(quarters) / 40;
-    return type == CC_PIXEL_UINT16 ? fabs(quarters) : quarters;
+    return type == CC_PIXEL_UINT16 || type == CC_PIXEL_UINT64 ? fabs(quarters) : quarters;
 }
 
 void value_random(random_source *source, cc_pixel_type type, int32_t components, unsigned char *out_pixel)
 {
     for (int32_t i = 0; i < components; i++) {
         const double real = random_number(source, type);
-        const double imaginary = is_complex(type) ? random_number(source, type) : 0;
+        const double imaginary = value_is_complex(type) ? random_number(source, type) : 0;
         store(type, (number){real, imaginary}, out_pixel + (size_t)i * cc_pixel_type_size_bytes(type));
     }
 }
@@ -129,7 +135,7 @@ void value_rescale(cc_pixel_type from, const unsigned char *pixel, double scale,
         number value = load(from, pixel + (size_t)i * cc_pixel_type_size_bytes(from));
         if (scale != 1 || shift != 0) {
             value.real = value.real * scale + shift;
-            if (is_complex(from))
+            if (value_is_complex(from))
                 value.imaginary = value.imaginary * scale;
         }
         store(to, value, out_pixel + (size_t)i * cc_pixel_type_size_bytes(to));
@@ -145,4 +151,14 @@ void value_subtract(cc_pixel_type first_type, const unsigned char *first, cc_pix
         store(to, (number){x.real - y.real, x.imaginary - y.imaginary},
               out_pixel + (size_t)i * cc_pixel_type_size_bytes(to));
     }
+}
+
+double value_get(cc_pixel_type type, const unsigned char *component)
+{
+    return load(type, component).real;
+}
+
+void value_set(cc_pixel_type type, double value, unsigned char *out_component)
+{
+    store(type, (number){value, 0}, out_component);
 }

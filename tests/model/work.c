@@ -70,15 +70,20 @@ cc_stream work_stream(device_work *work, int32_t device)
     return *stream;
 }
 
+void work_forget_stream(device_work *work, int32_t device, cc_stream stream)
+{
+    for (int32_t k = 0; k < work->pending_count; k++)
+        if (work->pending[k].device == device && work->pending[k].stream == stream)
+            work->pending[k].is_orphan = true;
+}
+
 void work_drop_stream(device_work *work, int32_t device, cc_stream stream)
 {
     for (int32_t i = 0; i < WORK_STREAMS; i++) {
         if (work->streams[device][i] == NULL || work->streams[device][i] != stream)
             continue;
         work->streams[device][i] = NULL;
-        for (int32_t k = 0; k < work->pending_count; k++)
-            if (work->pending[k].device == device && work->pending[k].stream == stream)
-                work->pending[k].is_orphan = true;
+        work_forget_stream(work, device, stream);
         fixture_inner->stream_destroy(fixture_inner, device, stream);
         report_note("stream %p of device %d destroyed", (void *)stream, (int)device);
     }

@@ -34,6 +34,9 @@ cc_stream work_stream(device_work *work, int32_t device);
 /* Destroys it when it is one of the program's own. */
 void work_drop_stream(device_work *work, int32_t device, cc_stream stream);
 
+/* It is somebody else's, who will destroy it. */
+void work_forget_stream(device_work *work, int32_t device, cc_stream stream);
+
 /* A point in a stream, and another stream that waits for it. */
 cc__event *work_mark(int32_t device, cc_stream stream);
 void work_follow(int32_t device, cc_stream stream, cc__event *event);

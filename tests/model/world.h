@@ -102,8 +102,8 @@ typedef struct model_world {
     faulty_counts before;
     model_cost costs[WORLD_IMAGES + 2];
     int32_t cost_count;
-    int64_t device_fills;
-    int64_t device_kernels; /* less copies and fills */
+    int64_t device_calls[FAULTY_OPERATION_COUNT]; /* what devices were asked to do, beside moving pixels */
+    int64_t device_scratch;                       /* pieces of memory that they worked in, and gave back */
     int64_t device_frees;
     cc_place worked_at;
 } model_world;

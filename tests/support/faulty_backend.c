@@ -45,6 +45,12 @@ static bool faulty_host_is_locked(cc__backend *self, const void *memory, size_t 
     return inner->host_is_locked(inner, memory, size_bytes);
 }
 
+static bool faulty_is_lost(cc__backend *self, int32_t device)
+{
+    cc__backend *inner = ((faulty *)self->state)->inner;
+    return inner->is_lost(inner, device);
+}
+
 static cc_status faulty_memory_device(cc__backend *self, const void *memory, int32_t *out_device)
 {
     faulty_call now = faulty_begin(self, FAULTY_MEMORY_DEVICE, CC_PLACE_HOST, memory, 0);
@@ -316,6 +322,7 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .host_unregister = faulty_host_unregister,
                                 .host_is_locked = faulty_host_is_locked,
                                 .memory_device = faulty_memory_device,
+                                .is_lost = faulty_is_lost,
                                 .has_peer_access = faulty_has_peer_access,
                                 .stream_create = faulty_stream_create,
                                 .stream_destroy = faulty_stream_destroy,

@@ -4,6 +4,9 @@
 
 #include "kernels/launch.h"
 
+#include <check.h>
+#include <string.h>
+
 static bool launches_have_written;
 
 static inline cc_status launches_find(const cc__launcher *launcher, const void *kernel)
@@ -13,9 +16,10 @@ static inline cc_status launches_find(const cc__launcher *launcher, const void *
 }
 
 /* For a function that runs kernels, on a device of so many multiprocessors. */
-#define LAUNCHER(run, multiprocessor_count)                                                                            \
+#define LAUNCHER(run, multiprocessors)                                                                                 \
     {                                                                                                                  \
-        run, launches_find, multiprocessor_count, &launches_have_written, NULL                                         \
+        .launch = (run), .find = launches_find, .multiprocessor_count = (multiprocessors),                             \
+        .has_written = &launches_have_written                                                                          \
     }
 
 typedef struct failing_launcher {
@@ -38,11 +42,39 @@ static inline cc_status failing_launch(const cc__launcher *launcher, const void 
 
 static inline void failing_launcher_init(failing_launcher *self, cc__launch_fn run, int64_t launches)
 {
-    const cc__launcher base = {failing_launch, launches_find, 1, &self->has_written, NULL};
-    self->base = base;
+    self->base = (cc__launcher){
+        .launch = failing_launch, .find = launches_find, .multiprocessor_count = 1, .has_written = &self->has_written};
     self->run = run;
     self->left = launches;
     self->has_written = false;
+}
+
+typedef struct failures {
+    int64_t launches; /* of the work when none fails */
+    int64_t torn;     /* how many of their failures may leave a part of the output written */
+} failures;
+
+/*
+ * Fails each launch of a work in turn. The output, which holds these bytes before, then still does, or the launcher
+ * says that it may not. The last time nothing fails.
+ */
+static inline failures fail_each_launch(cc_status (*start)(const void *work, const cc__launcher *launcher),
+                                        const void *work, cc__launch_fn run, unsigned char *output, size_t bytes,
+                                        const unsigned char *before)
+{
+    failures seen = {0, 0};
+    for (;; seen.launches++) {
+        failing_launcher launcher;
+        failing_launcher_init(&launcher, run, seen.launches);
+        memcpy(output, before, bytes);
+        const cc_status status = start(work, &launcher.base);
+        if (status == CC_OK)
+            return seen;
+        ck_assert_int_eq(status, CC_ERROR_DEVICE);
+        ck_assert_msg(launcher.has_written || memcmp(output, before, bytes) == 0,
+                      "launch %d failed, and the output has changed", (int)seen.launches);
+        seen.torn += launcher.has_written;
+    }
 }
 
 #endif

@@ -294,6 +294,7 @@ START_TEST(none_refuses_everything)
     ck_assert_int_eq(none->host_unregister(none, host), CC_ERROR_NO_DEVICE);
     ck_assert_int_eq(none->memory_device(none, host, &device), CC_ERROR_NO_DEVICE);
     ck_assert(!none->has_peer_access(none, 0, 0));
+    ck_assert(!none->is_lost(none, 0));
     ck_assert_int_eq(none->stream_create(none, 0, &stream), CC_ERROR_NO_DEVICE);
     none->stream_destroy(none, 0, stream);
     ck_assert_int_eq(none->stream_synchronize(none, 0, stream), CC_ERROR_NO_DEVICE);

@@ -234,6 +234,42 @@ START_TEST(a_cast_in_place)
 }
 END_TEST
 
+/* Several slabs are written one after the other; of one, only the last pass writes the output. */
+START_TEST(failed_passes_leave_the_output_or_say_so)
+{
+    static unsigned char before[BUFFER_BYTES], found[BUFFER_BYTES], expected[BUFFER_BYTES], scratch[4 * BUFFER_BYTES];
+    const size_t bytes = (size_t)5 * 4 * 40 * 4;
+    write_numbers(CC_PIXEL_FLOAT32, 5 * 4 * 40, false, before);
+    is_wide = false;
+    for (int32_t n = 0; n < 4; n++) {
+        const bool has_slabs = n % 2 == 1;
+        cc__smooth work = {.pass_count = 3, .in_place = n / 2, .border = CC_BORDER_REPLICATE, .scratch = scratch};
+        work.images = (cc__line_images){.source = {found, {4, 20, 80, 3200}},
+                                        .destination = {found, {4, 20, 80, 3200}},
+                                        .source_type = CC_PIXEL_FLOAT32,
+                                        .destination_type = CC_PIXEL_FLOAT32,
+                                        .size = {5, 4, 40, 1},
+                                        .components = 1};
+        for (int32_t pass = 0; pass < 3; pass++)
+            work.passes[pass] = (cc__smooth_pass){.axis = 2 - pass, .radius = 1, .weight = {0.5, 0.25}};
+        if (!work.in_place)
+            work.images.source.data = before;
+        cc__smooth_plan_slabs(&work, has_slabs ? 1 : INT64_MAX);
+        ck_assert_int_le(work.slab_memories * work.slab_bytes, (int64_t)sizeof scratch);
+        const failures seen = fail_each_launch(cc__launch_smooth, &work, launch, found, bytes, before);
+        ck_assert_int_eq(seen.launches, has_slabs ? 9 : 3);
+        if (has_slabs)
+            ck_assert_int_eq(seen.torn, work.in_place ? 5 : 6);
+        else
+            ck_assert_int_eq(seen.torn, 0);
+        if (n > 0)
+            ck_assert_mem_eq(found, expected, bytes);
+        memcpy(expected, found, bytes);
+    }
+    ck_assert_mem_ne(expected, before, bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("line_filter_kernel");
@@ -242,6 +278,7 @@ int main(void)
     tcase_add_test(tcase, long_rows_and_far_reach);
     tcase_add_test(tcase, too_many_lines_for_a_launch);
     tcase_add_test(tcase, a_cast_in_place);
+    tcase_add_test(tcase, failed_passes_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

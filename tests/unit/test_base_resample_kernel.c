@@ -4,6 +4,10 @@
 #include "kernels/bspline.cu"
 #include "kernels/number_types.h"
 #include "kernels/resample.cu"
+#include "kernels/resample_cubic.cu"
+#include "kernels/resample_linear.cu"
+#include "kernels/resample_nearest.cu"
+#include "kernels/resample_warp.cu"
 #include "support/plain_work.h"
 #include "support/rescale_cases.h"
 
@@ -24,7 +28,8 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     last_kernel = kernel;
-    if (kernel == (const void *)find_coefficients || kernel == (const void *)find_float32_coefficients) {
+    if (kernel == (const void *)find_coefficients || kernel == (const void *)find_long_coefficients ||
+        kernel == (const void *)find_row_coefficients) {
         const bspline_plan *plan = arguments[0];
         void (*find)(const bspline_plan) = (void (*)(const bspline_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, find(*plan));
@@ -149,11 +154,15 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
     const bool is_inside = random_below(state, 4) == 0;
     if (is_inside)
         put_inside(state, work);
-    const bool has_field = !is_inside && random_below(state, 5) == 0, is_straight = random_below(state, 2) == 0;
+    const bool has_field = random_below(state, is_inside ? 2 : 5) == 0, is_straight = random_below(state, 2) == 0;
     work->field_type = random_below(state, 2) == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
-    if (has_field && random_below(state, 2) == 0) {
+    if (has_field && random_below(state, 4) != 0) {
         work->interpolation = CC_INTERPOLATION_LINEAR;
         work->source_type = work->destination_type = work->field_type = CC_PIXEL_FLOAT32;
+    }
+    if (is_inside && !has_field && random_below(state, 3) == 0) {
+        work->interpolation = CC_INTERPOLATION_CUBIC_BSPLINE;
+        work->source_type = work->destination_type = CC_PIXEL_FLOAT32;
     }
     work->is_fixed = random_below(state, 8) != 0;
     work->in_float32 = work->is_fixed && cc__fits_float32(work->source_type) &&
@@ -163,9 +172,13 @@ static bool random_work(uint32_t *state, cc__resample *work, unsigned char *cons
             work->field_size[axis] = axis < work->axes ? 1 + random_below(state, 5) : 1;
         work->field_size[3] = 1 + random_below(state, work->size[3]);
         random_map(state, work->axes, work->field_size, &work->field_map);
+        const bool is_on_grid = is_straight && random_below(state, 2) == 0;
+        for (int32_t row = 0; is_on_grid && row < 3; row++)
+            for (int32_t column = 0; column < 4; column++)
+                work->field_map.row[row][column] = column == 3 ? (double)random_below(state, 9) - 6 : row == column;
         for (int32_t n = 0; n < 9; n++)
             if (n / 3 < work->axes && n % 3 < work->axes && (n / 3 == n % 3 || !is_straight))
-                work->pull[n / 3][n % 3] = random_number(state, -0.02, 0.02);
+                work->pull[n / 3][n % 3] = random_number(state, -1, 1) * (is_inside ? 0.005 : 0.02);
         const int64_t span = random_span(state, work->field_type, work->axes, work->field_size, &work->field);
         if (span > BUFFER_BYTES)
             return false;
@@ -211,7 +224,7 @@ START_TEST(any_work_agrees_with_the_host)
 {
     unsigned char *buffers[BUFFERS];
     uint32_t state = 101 + (uint32_t)_i;
-    int32_t done = 0, fast = 0, parallel = 0, warps = 0, steady = 0, cubic = 0;
+    int32_t done = 0, fast = 0, parallel = 0, warps = 0, steady = 0, on_grid = 0, cubic = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
     for (int32_t round = 0; round < ROUNDS; round++) {
@@ -233,13 +246,15 @@ START_TEST(any_work_agrees_with_the_host)
         cubic += last_kernel == (const void *)upright_cubic_float32;
         warps += last_kernel == (const void *)warp_float32;
         steady += last_kernel == (const void *)steady_warp_float32;
+        on_grid += last_kernel == (const void *)grid_warp_float32;
     }
     ck_assert_int_gt(done, ROUNDS * 3 / 4);
     ck_assert_int_gt(fast, ROUNDS / 8);
     ck_assert_int_gt(parallel, 10);
-    ck_assert_int_gt(cubic, 1);
+    ck_assert_int_gt(cubic, 3);
     ck_assert_int_gt(warps, 3);
     ck_assert_int_gt(steady, 3);
+    ck_assert_int_gt(on_grid, 3);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
 }
@@ -256,21 +271,25 @@ static bool are_same(cc_pixel_type type, const unsigned char *a, const unsigned 
     return are;
 }
 
-/* Lines around the horizon and of one pixel, along every axis; float32 often as they are where rows are packed. */
+/*
+ * Lines of one pixel, around the horizon, and around where they are long and go by groups, along every axis; float32
+ * often as they are where rows are packed, or in place.
+ */
 START_TEST(coefficients_agree_with_the_host)
 {
-    static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 100};
+    static const int64_t lengths[] = {1, 2, 3, 4, 29, 30, 31, 32, 33, 34, 47, 48, 49, 64, 65, 81, 100};
     unsigned char *buffers[BUFFERS];
     uint32_t state = 7;
+    int32_t packed = 0, in_place = 0;
     for (int32_t n = 0; n < BUFFERS; n++)
         buffers[n] = malloc(BUFFER_BYTES);
-    for (int32_t round = 0; round < 360; round++) {
+    for (int32_t round = 0; round < 510; round++) {
         cc__bspline work = {.source_type = (cc_pixel_type)random_below(&state, 13),
                             .components = (int32_t)(1 + random_below(&state, 3)),
                             .axis = round % 3,
                             .size = {3, 2, 4, 2}};
         work.in_float32 = cc__fits_float32(work.source_type) && round % 2 == 0;
-        work.size[work.axis] = lengths[round % 9];
+        work.size[work.axis] = lengths[round / 6 % 17];
         const cc_pixel_type type = work.in_float32 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
         int64_t span = random_span(&state, work.source_type, work.components, work.size, &work.source);
         int64_t bytes = random_span(&state, type, work.components, work.size, &work.destination);
@@ -285,18 +304,32 @@ START_TEST(coefficients_agree_with_the_host)
                     : axis == 1 ? 512
                                 : 512 * work.size[1] * (axis == 3 ? work.size[2] : 1);
             span = bytes = 512 * work.size[1] * work.size[2] * work.size[3];
+            packed += work.size[0] > CC__BSPLINE_LONG;
+        }
+        const bool is_in_place = work.in_float32 && work.source_type == type && random_below(&state, 2) == 0;
+        if (is_in_place) {
+            memcpy(work.source.stride, work.destination.stride, sizeof work.source.stride);
+            span = bytes;
+            in_place += work.size[work.axis] > CC__BSPLINE_LONG;
         }
         write_cases(work.source_type, &state, span / bytes_of_type(work.source_type), buffers[SOURCE]);
         memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
         memset(buffers[FOUND], 0x5a, (size_t)bytes);
-        work.source.data = buffers[SOURCE];
         work.destination.data = buffers[EXPECTED];
+        work.source.data = is_in_place ? buffers[EXPECTED] : buffers[SOURCE];
+        if (is_in_place) {
+            memcpy(buffers[EXPECTED], buffers[SOURCE], (size_t)bytes);
+            memcpy(buffers[FOUND], buffers[SOURCE], (size_t)bytes);
+        }
         cc__bspline_lines(&work, 1, cc__bspline_line_count(&work) - 1);
         cc__bspline_lines(&work, 0, 1);
         work.destination.data = buffers[FOUND];
+        work.source.data = is_in_place ? buffers[FOUND] : buffers[SOURCE];
         ck_assert_int_eq(cc__launch_bspline(&work, &launcher), CC_OK);
         ck_assert_msg(are_same(type, buffers[EXPECTED], buffers[FOUND], bytes), "round %d", round);
     }
+    ck_assert_int_gt(packed, 10);
+    ck_assert_int_gt(in_place, 10);
     for (int32_t n = 0; n < BUFFERS; n++)
         free(buffers[n]);
 }
@@ -335,6 +368,32 @@ START_TEST(positions)
 }
 END_TEST
 
+/* The coefficients are elsewhere: only the last launch writes the output. */
+START_TEST(failed_launches_leave_the_output_as_it_was)
+{
+    unsigned char *buffers[BUFFERS];
+    uint32_t state = 7;
+    int32_t cubic = 0;
+    for (int32_t n = 0; n < BUFFERS; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    while (cubic < 5) {
+        cc__resample work;
+        int64_t bytes = 0;
+        if (!random_work(&state, &work, buffers, &bytes) || work.pixels.data == NULL)
+            continue;
+        cubic++;
+        memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
+        work.destination.data = buffers[FOUND];
+        const failures seen =
+            fail_each_launch(cc__launch_resample, &work, launch, buffers[FOUND], (size_t)bytes, buffers[EXPECTED]);
+        ck_assert_int_ge(seen.launches, 2);
+        ck_assert_int_eq(seen.torn, 0);
+    }
+    for (int32_t n = 0; n < BUFFERS; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_resample_kernel");
@@ -342,6 +401,7 @@ int main(void)
     tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 2);
     tcase_add_test(tcase, coefficients_agree_with_the_host);
     tcase_add_test(tcase, positions);
+    tcase_add_test(tcase, failed_launches_leave_the_output_as_it_was);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

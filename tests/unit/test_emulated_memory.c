@@ -150,8 +150,11 @@ START_TEST(lost_device_still_frees)
     ck_assert_int_eq(backend->event_record(backend, 0, event, a0), CC_OK);
     ck_assert_int_eq(fill_bytes(backend, 0, a0, kept, 7, BYTES), CC_OK);
     ck_assert_int_eq(backend->host_unregister(backend, in), CC_OK);
+    ck_assert(!backend->is_lost(backend, 0));
     ck_assert_int_eq(backend->event_synchronize(backend, 0, event), CC_ERROR_DEVICE);
     ck_assert_int_eq(cc_last_native_error(), 700);
+    ck_assert(backend->is_lost(backend, 0));
+    ck_assert(!backend->is_lost(backend, 1));
     ck_assert_int_eq(backend->event_is_complete(backend, 0, event, &complete), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
     ck_assert(bytes_are(kept, CC__EMULATED_FRESH, BYTES));

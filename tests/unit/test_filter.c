@@ -239,6 +239,41 @@ START_TEST(an_output_lent_on_the_host_is_written_there)
 }
 END_TEST
 
+/* Else the first mapping is in the way of the second, while a borrower elsewhere may write. */
+START_TEST(an_input_given_twice_is_lent_once)
+{
+    seen self = {.works = true};
+    cc_image *image = bytes_image(), *output = bytes_image(), *inputs[] = {image, image};
+    cc_export_params params = CC_EXPORT_PARAMS_INIT;
+    cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_tiles_params tiles = CC_TILES_PARAMS_INIT;
+    cc_tiles_input both[] = {CC_TILES_INPUT_INIT, CC_TILES_INPUT_INIT};
+    cc_loan *loan = NULL;
+    cc_filter filter = filter_of(&self, inputs, 2, output);
+    params.place = fixture_device_count() > 0 ? 0 : CC_PLACE_HOST;
+    filter.place = CC_PLACE_HOST;
+    fixture_ok(cc_image_export(image, &params, &descriptor, &loan));
+    const cc_counters before = fixture_counters(image);
+    fixture_ok(cc_filter_run(&filter));
+    const cc_counters after = fixture_counters(image);
+    ck_assert_uint_eq(after.device_to_host_copies - before.device_to_host_copies, fixture_device_count() > 0 ? 1 : 0);
+    ck_assert_ptr_eq(self.inputs[0].pixels, self.inputs[1].pixels);
+
+    both[0].image = both[1].image = image;
+    tiles.inputs = both;
+    tiles.input_count = 2;
+    tiles.output = output;
+    tiles.function = look;
+    tiles.user_data = &self;
+    tiles.place = CC_PLACE_HOST;
+    fixture_ok(cc_tiles_run(&tiles));
+    ck_assert_int_eq(self.calls, 2);
+    cc_loan_release(loan);
+    cc_image_release(image);
+    cc_image_release(output);
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     seen self = {.works = false};
@@ -524,6 +559,7 @@ int main(void)
     tcase_add_test(cases, parts_of_images_are_views);
     tcase_add_test(cases, where_it_runs);
     tcase_add_test(cases, an_output_lent_on_the_host_is_written_there);
+    tcase_add_test(cases, an_input_given_twice_is_lent_once);
     tcase_add_test(cases, what_is_refused);
     tcase_add_test(cases, a_shorter_struct_is_enough);
     tcase_add_test(cases, images_without_pixels);

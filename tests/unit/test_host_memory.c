@@ -25,7 +25,7 @@
 
 static long live_before;
 static cc__backend *emulated, *backend;
-static size_t pool_limit_before, locked_limit_before;
+static size_t pool_limit_before, locked_limit_before, piece_bytes_before;
 
 static void set_up(void)
 {
@@ -35,12 +35,14 @@ static void set_up(void)
     backend = faulty_backend_create(emulated);
     ck_assert_ptr_nonnull(backend);
     pool_limit_before = cc__host_pool_limit();
+    piece_bytes_before = cc__host_memory_piece_bytes;
     locked_limit_before = cc__page_locking_limit();
 }
 
 static void tear_down(void)
 {
     cc__allocate_set_hook(NULL);
+    cc__host_memory_piece_bytes = piece_bytes_before;
     cc__crew_cores = 0;
     cc__host_pool_trim(0);
     cc__host_pool_set_limit(pool_limit_before);
@@ -138,6 +140,66 @@ START_TEST(each_gap_is_locked_as_one_piece)
     ck_assert_int_eq(locking(memory, 5 * MIB, 7 * MIB), CC__LOCKING_PARTS);
     cc__host_memory_drop(memory);
     ck_assert_int_eq(faulty_backend_counts(backend).calls[FAULTY_HOST_UNREGISTER], 5);
+}
+END_TEST
+
+typedef struct taken {
+    size_t ends[16];
+    int32_t count;
+    int32_t most;
+} taken;
+
+static bool take(void *context, cc__range locked)
+{
+    taken *self = context;
+    ck_assert_uint_eq(locked.first, self->count > 0 ? self->ends[self->count - 1] : 0);
+    self->ends[self->count++] = locked.end;
+    return self->count < self->most;
+}
+
+START_TEST(much_is_locked_in_pieces)
+{
+    const faulty_rule rule = {FAULTY_HOST_REGISTER, 3, false, CC_ERROR_DEVICE, FAULTY_NATIVE_ERROR};
+    cc__host_memory_piece_bytes = 4 * MIB;
+    /* With a thread that goes ahead, and without. */
+    cc__crew_cores = _i == 0 ? 4 : 1;
+    cc__host_memory *memory = must_create(24 * MIB);
+    lock(memory, 0, 15 * MIB);
+    ck_assert_str_eq(ranges_of(memory, MIB), "0-16");
+    cc__host_memory_drop(memory);
+    memory = must_create(24 * MIB);
+    for (size_t i = 0; i < 24 * MIB; i += 97)
+        memory->bytes[i] = (unsigned char)(i * 31);
+    lock(memory, 7 * MIB, 7 * MIB + 1);
+    ck_assert_uint_eq(lock(memory, MIB, 22 * MIB - 5), 20 * MIB);
+    ck_assert_str_eq(ranges_of(memory, MIB), "0-4 4-6 6-8 8-12 12-16 16-20 20-22");
+    for (size_t i = 0; i < 24 * MIB; ++i)
+        if (memory->bytes[i] != (i % 97 == 0 ? (unsigned char)(i * 31) : 0))
+            ck_abort_msg("byte %zu", i);
+    taken all = {.most = 16};
+    ck_assert_uint_eq(cc__host_memory_lock_each(memory, backend, (cc__range){0, 24 * MIB}, take, &all), 2 * MIB);
+    ck_assert_int_eq(all.count, 8);
+    ck_assert_uint_eq(all.ends[7], 24 * MIB);
+    cc__host_memory_drop(memory);
+
+    /* Up to where somebody says that it is enough, or the system does. */
+    memory = must_create(24 * MIB);
+    taken two = {.most = 2};
+    ck_assert_uint_eq(cc__host_memory_lock_each(memory, backend, (cc__range){0, 24 * MIB}, take, &two), 8 * MIB);
+    ck_assert_str_eq(ranges_of(memory, MIB), "0-4 4-8");
+    cc__host_memory_drop(memory);
+    memory = must_create(24 * MIB);
+    faulty_backend_add_rule(backend, &rule);
+    taken some = {.most = 16};
+    ck_assert_uint_eq(cc__host_memory_lock_each(memory, backend, (cc__range){0, 24 * MIB}, take, &some), 8 * MIB);
+    ck_assert_int_eq(some.count, 2);
+    cc__host_memory_drop(memory);
+    /* Nothing, when all of it is more than the limit. */
+    cc__page_locking_set_limit(23 * MIB);
+    memory = must_create(24 * MIB);
+    ck_assert_uint_eq(lock(memory, 0, 24 * MIB), 0);
+    ck_assert_uint_eq(lock(memory, 0, 22 * MIB), 22 * MIB);
+    cc__host_memory_drop(memory);
 }
 END_TEST
 
@@ -644,6 +706,7 @@ int main(void)
     tcase_add_test(tcase, large_memory_is_locked_in_huge_pages);
     tcase_add_test(tcase, small_memory_is_locked_in_pages);
     tcase_add_test(tcase, each_gap_is_locked_as_one_piece);
+    tcase_add_loop_test(tcase, much_is_locked_in_pieces, 0, 2);
     tcase_add_test(tcase, pages_that_others_data_may_be_on_stay_unlocked);
     tcase_add_test(tcase, a_slice_of_64_gib_costs_a_slice);
     tcase_add_test(tcase, locking_changes_no_byte);

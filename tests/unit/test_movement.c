@@ -19,13 +19,14 @@
 static cc_stream stream;
 static cc__host_memory *memory;
 static unsigned char *device, *expected;
-static size_t bytes, locked_limit_before, direct_bytes_before;
+static size_t bytes, locked_limit_before, direct_bytes_before, piece_bytes_before;
 
 static void set_up(void)
 {
     fixture_setup();
     locked_limit_before = cc__page_locking_limit();
     direct_bytes_before = cc__movement_direct_bytes;
+    piece_bytes_before = cc__host_memory_piece_bytes;
     cc__crew_cores = 3;
     stream = fixture_device_count() > 0 ? fixture_stream_create(0) : NULL;
     device = expected = NULL;
@@ -48,6 +49,7 @@ static void tear_down(void)
     free(expected);
     cc__page_locking_set_limit(locked_limit_before);
     cc__movement_direct_bytes = direct_bytes_before;
+    cc__host_memory_piece_bytes = piece_bytes_before;
     cc__crew_cores = 0;
     fixture_teardown();
 }
@@ -316,6 +318,132 @@ START_TEST(boxes_across_borders_are_cut)
 }
 END_TEST
 
+static char order[64];
+static size_t order_length;
+
+static bool note_order(faulty_operation operation)
+{
+    if (operation == FAULTY_HOST_REGISTER)
+        order[order_length++] = 'r';
+    else if (operation == FAULTY_COPY)
+        order[order_length++] = 'c';
+    return false;
+}
+
+static void renew(void)
+{
+    cc__host_memory_drop(memory);
+    memory = NULL;
+    fixture_ok(cc__host_memory_create(bytes, NULL, &memory));
+}
+
+/* 9 MiB in pieces of 2: what is locked moves before the next piece is locked. */
+START_TEST(much_moves_while_it_is_locked)
+{
+    NEEDS_A_DEVICE;
+    cc__host_memory_piece_bytes = 2 * MIB;
+    make(9 * MIB);
+    cc__copy all = row_of(_i == 0, 1, bytes - 1);
+    memset(order, 0, sizeof order);
+    order_length = 0;
+    faulty_backend_set_hook(fixture_backend, note_order);
+    cc__tally tally = move(_i == 0, &all, 1);
+    faulty_backend_set_hook(fixture_backend, NULL);
+    ck_assert_str_eq(order, "rcrcrcrcrc");
+    ck_assert_uint_eq(tally.boxes[CC__PATH_ENGINE], 5);
+    ck_assert_uint_eq(tally.bytes[CC__PATH_ENGINE], bytes - 2);
+    ck_assert_uint_eq(cc__host_memory_locked_bytes(memory), bytes);
+    tally = move(_i == 0, &all, 1);
+    ck_assert_uint_eq(tally.boxes[CC__PATH_ENGINE], 5);
+    ck_assert_int_eq(faulty_backend_counts(fixture_backend).calls[FAULTY_HOST_REGISTER], 5);
+
+    /* The system may refuse any of them: what follows goes through chunks. */
+    for (int64_t nth = 1; nth <= 5; nth += 2) {
+        const faulty_rule rule = {FAULTY_HOST_REGISTER, nth, false, CC_ERROR_DEVICE, FAULTY_NATIVE_ERROR};
+        renew();
+        all = row_of(_i == 0, 1, bytes - 1);
+        faulty_backend_clear_rules(fixture_backend);
+        faulty_backend_add_rule(fixture_backend, &rule);
+        tally = move(_i == 0, &all, 1);
+        const uint64_t locked = nth > 1 ? (uint64_t)(nth - 1) * 2 * MIB - 1 : 0;
+        ck_assert_uint_eq(tally.bytes[CC__PATH_ENGINE], locked);
+        ck_assert_uint_eq(tally.bytes[CC__PATH_STAGED], bytes - 2 - locked);
+    }
+    faulty_backend_clear_rules(fixture_backend);
+    /* More than may be locked is not begun with. */
+    renew();
+    cc__chunks_reset();
+    cc__page_locking_set_limit(8 * MIB);
+    all = row_of(_i == 0, 0, bytes);
+    ck_assert_uint_eq(move(_i == 0, &all, 1).bytes[CC__PATH_STAGED], bytes);
+    ck_assert_uint_eq(cc__host_memory_locked_bytes(memory), 0);
+}
+END_TEST
+
+/* Boxes whose rows and pixels cross the borders, in any order. */
+START_TEST(boxes_move_while_they_are_locked)
+{
+    static cc__copy works[32];
+    NEEDS_A_DEVICE;
+    cc__host_memory_piece_bytes = 2 * MIB;
+    make(12 * 1000 * 1000);
+    const int64_t image[] = {1000, 1000, 1, 1};
+    for (int32_t i = 0; i < 32; ++i) {
+        const int64_t j = (i * 13 + 5) % 32 * 31;
+        const int64_t at[] = {3, j, 0, 0};
+        const int64_t size[] = {990 - i, 31, 1, 1};
+        works[i] = box_of(_i == 0, image, at, size, 12);
+    }
+    const cc__tally tally = move(_i == 0, works, 32);
+    ck_assert_uint_eq(tally.bytes[CC__PATH_STAGED] + tally.bytes[CC__PATH_PLAIN], 0);
+    ck_assert_int_eq(memory->range_count, 6);
+}
+END_TEST
+
+/* After each failure the stream's work can be waited for, and the next attempt is right. */
+START_TEST(a_failure_while_it_is_locked)
+{
+    int32_t failed_count = 0;
+    NEEDS_A_DEVICE;
+    cc__host_memory_piece_bytes = 2 * MIB;
+    make(9 * MIB);
+    for (int64_t nth = 1; nth < 100; ++nth) {
+        renew();
+        cc__copy all = row_of(_i == 0, 0, bytes);
+        cc__movement movement = movement_of(_i == 0, &all, 1);
+        faulty_backend_fail_nth(fixture_backend, nth, true);
+        faulty_backend_reset_counts(fixture_backend);
+        fixture_ok(cc__movement_prepare(&movement));
+        const cc_status status = cc__movement_run(&movement);
+        cc__movement_end(&movement);
+        faulty_backend_clear_rules(fixture_backend);
+        const int64_t failures = faulty_backend_counts(fixture_backend).failures;
+        failed_count += status != CC_OK;
+        fixture_ok(fixture_inner->stream_synchronize(fixture_inner, 0, stream));
+        if (failures == 0)
+            break;
+        if (nth % 3 == 0)
+            (void)move(_i == 0, &all, 1);
+    }
+    ck_assert_int_ge(failed_count, 5);
+    for (long nth = 1; nth <= 20; ++nth) {
+        renew();
+        cc__copy all = row_of(_i == 0, 0, bytes);
+        cc__movement movement = movement_of(_i == 0, &all, 1);
+        fixture_ok(cc__movement_prepare(&movement));
+        expect_allocations_to_fail_from(nth);
+        const cc_status status = cc__movement_run(&movement);
+        cc__allocate_set_hook(NULL);
+        cc__movement_end(&movement);
+        fixture_ok(fixture_inner->stream_synchronize(fixture_inner, 0, stream));
+        if (status == CC_OK)
+            break;
+        ck_assert_int_lt(nth, 20);
+        ck_assert_int_eq(status, CC_ERROR_OUT_OF_HOST_MEMORY);
+    }
+}
+END_TEST
+
 START_TEST(a_pixel_across_a_border)
 {
     NEEDS_A_DEVICE;
@@ -540,6 +668,9 @@ int main(void)
     tcase_add_loop_test(tcase, one_pixel_locks_nothing, 0, 2);
     tcase_add_loop_test(tcase, sparse_boxes_are_staged_until_that_is_too_much, 0, 2);
     tcase_add_loop_test(tcase, boxes_across_borders_are_cut, 0, 2);
+    tcase_add_loop_test(tcase, much_moves_while_it_is_locked, 0, 2);
+    tcase_add_loop_test(tcase, boxes_move_while_they_are_locked, 0, 2);
+    tcase_add_loop_test(tcase, a_failure_while_it_is_locked, 0, 2);
     tcase_add_loop_test(tcase, a_pixel_across_a_border, 0, 2);
     tcase_add_loop_test(tcase, without_locking_the_driver_copies, 0, 2);
     tcase_add_loop_test(tcase, a_refusal_costs_speed_only, 0, 2);

@@ -210,6 +210,21 @@ START_TEST(offsets_beyond_32_bits)
 }
 END_TEST
 
+/* Behind the last range there is room for more bytes than a signed number of pixels can say. */
+START_TEST(a_row_of_bytes_is_one_piece_in_each_stretch)
+{
+    const cc__range range = {10, 20};
+    cc__copy work = {.pixel_bytes = 1, .size = {1000, 1, 1, 1}};
+    set_dense(work.destination.stride, work.size, 1);
+    set_dense(work.source.stride, work.size, 1);
+    work.destination.data = there;
+    work.source.data = here;
+    ck_assert_int_eq(cut(&work, CC__SIDE_SOURCE, here, &range, 1), CC_OK);
+    ck_assert_int_eq(found.count, 3);
+    ck_assert_int_eq(cc__copy_bytes(&found.pieces[2]), 980);
+}
+END_TEST
+
 START_TEST(the_first_failure_ends_it)
 {
     const cc__copy work = usual();
@@ -338,6 +353,7 @@ int main(void)
     tcase_add_test(tcase, a_border_goes_through_a_pixel);
     tcase_add_test(tcase, several_borders_go_through_one_pixel);
     tcase_add_test(tcase, offsets_beyond_32_bits);
+    tcase_add_test(tcase, a_row_of_bytes_is_one_piece_in_each_stretch);
     tcase_add_test(tcase, the_first_failure_ends_it);
     tcase_add_test(tcase, any_layout_any_borders);
     tcase_add_test(tcase, parts_are_all_of_it_and_small_enough);

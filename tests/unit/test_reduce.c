@@ -328,6 +328,7 @@ START_TEST(what_is_refused)
     expect_failure(CC_ERROR_INVALID_ARGUMENT, "lower", cc_image_histogram(image, NAN, 1, bins, STREAM));
     expect_failure(CC_ERROR_INVALID_ARGUMENT, "upper", cc_image_histogram(image, 0, INFINITY, bins, STREAM));
     expect_failure(CC_ERROR_INVALID_ARGUMENT, "upper", cc_image_histogram(image, -1e308, 1e308, bins, STREAM));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "upper - lower", cc_image_histogram(image, 0, 0x1p-1074, bins, STREAM));
     expect_failure(CC_ERROR_PIXEL_TYPE, "f64", cc_image_histogram(image, 0, 1, one, STREAM));
     expect_failure(CC_ERROR_PIXEL_TYPE, "complex", cc_image_histogram(complexes, 0, 1, bins, STREAM));
     expect_failure(CC_ERROR_SIZE, "10 pixels", cc_image_histogram(image, 0, 1, square, STREAM));
@@ -338,6 +339,9 @@ START_TEST(what_is_refused)
     cc_image *view = NULL;
     fixture_ok(cc_image_create_view(numbers, &pixel, &view));
     expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_SUM, numbers, NULL, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_SUM, view, NULL, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_reduce(CC_REDUCE_DOT, one, view, view, STREAM));
+    expect_failure(CC_ERROR_BUSY, "overlaps", cc_image_histogram(bins, 0, 1, bins, STREAM));
     fixture_ok(cc_image_map_host(one, NULL, CC_ACCESS_READ, &pixels));
     expect_failure(CC_ERROR_BUSY, "", cc_image_reduce(CC_REDUCE_SUM, image, NULL, one, STREAM));
     fixture_ok(cc_image_unmap_host(one, pixels));

@@ -209,6 +209,28 @@ START_TEST(cubic_lines_go_through_the_pixels)
 }
 END_TEST
 
+/* The same in float32, where long lines go by groups, along each axis and where rows can be packed or not. */
+START_TEST(long_cubic_lines_go_through_the_pixels)
+{
+    static const int64_t lengths[] = {33, 36, 47, 48, 64, 100};
+    static double values[100 * 5 * 7];
+    const int64_t length = lengths[_i / 3];
+    const cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, false);
+    for (int32_t n = 0; n < COUNT(values); n++)
+        values[n] = (double)(float)(100 * sin(n * (double)n));
+    const int64_t i = _i % 3 == 0 ? length : 5, j = _i % 3 == 1 ? length : 7,
+                  k = _i % 3 == 2 ? length : 12 - (_i % 3 == 0 ? 7 : 5);
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k);
+    put(input, values);
+    bring_to_device(input);
+    fixture_ok(cc_image_resample(input, &params, output, STREAM));
+    expect_near(output, values, 200 * 0x1p-24 * 100, "long cubic");
+    cc_image_release(input);
+    cc_image_release(output);
+}
+END_TEST
+
 /* Beyond the outermost centres it is as before them, also where two pixels are all there are. */
 START_TEST(cubic_lines_mirror_at_their_ends)
 {
@@ -481,6 +503,7 @@ int main(void)
     tcase_add_test(tcase, the_same_grid_changes_nothing);
     tcase_add_test(tcase, along_one_axis);
     tcase_add_test(tcase, cubic_lines_go_through_the_pixels);
+    tcase_add_loop_test(tcase, long_cubic_lines_go_through_the_pixels, 0, 18);
     tcase_add_test(tcase, cubic_lines_mirror_at_their_ends);
     tcase_add_test(tcase, float64_displacements_stay_so);
     tcase_add_test(tcase, values_that_are_not_finite);

@@ -1,0 +1,283 @@
+/* Histograms on the GPU. Counts are whole numbers, so the order does not matter. */
+#include "kernels/launch.h"
+#include "kernels/sequence.h"
+
+/* Components that a thread loads before it counts the first, of narrow and of wide types. */
+#define ROUNDS CC__NARROW_ROUNDS
+#define BATCH ((int64_t)CC__REDUCE_LANES * ROUNDS)
+/* Bytes of a thread at once, when it counts bytes: so many times 16. */
+#define BYTE_LOADS 2
+#define BYTE_BATCH ((int64_t)CC__BLOCK_THREADS * 16 * BYTE_LOADS)
+/* So many fit on a multiprocessor at once. */
+#ifndef COUNTING_BLOCKS
+#define COUNTING_BLOCKS 5
+#endif
+/*
+ * A block counts in rows of its own, in several columns: with 32 of them the threads of a warp never meet, neither at
+ * an address nor in a bank of the memory. Of two rows more than bins one is for values that rounding puts beyond the
+ * last bin, one for those that have none.
+ */
+#define MORE_ROWS 2
+#define COLUMNS_LOG2 5
+#define OWN_COUNTERS ((256 + MORE_ROWS) << COLUMNS_LOG2)
+/* A block counts at most so many components, for 32 bits to hold them. */
+#define MOST_OF_A_BLOCK ((int64_t)1 << 31)
+
+typedef struct cc__histogram_plan {
+    cc__packed_sequence from;
+    double lower;
+    double upper;
+    double scale;
+    int64_t bins;
+    uint64_t *counts;  /* scratch */
+    uint64_t *results; /* what is left of them in the end */
+    int64_t batches;   /* that are whole and lie in packs */
+    int64_t head;      /* components before the first of these; they and those after the last are taken one by one */
+    int32_t has_rows;  /* else there are too many bins */
+    int32_t columns_log2;
+    uint32_t row_of_none; /* rows in bytes from the first */
+    uint32_t row_mask;    /* without the bytes inside of a row */
+    double row_unit;      /* of this size float64 counts in bytes of a row that is 1 */
+} cc__histogram_plan;
+
+static __device__ inline void add_32(uint32_t *to, uint32_t value)
+{
+#ifdef __CUDACC__
+    atomicAdd(to, value);
+#else
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void add_64(uint64_t *to, uint64_t value)
+{
+#ifdef __CUDACC__
+    atomicAdd((unsigned long long *)to, (unsigned long long)value);
+#else
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
+    clear_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.counts[bin] = 0;
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) give_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.results[bin] = plan.counts[bin];
+}
+
+static __device__ inline void clear_rows(uint32_t *own, int32_t counters)
+{
+    for (int32_t n = (int32_t)threadIdx.x; n < counters; n += CC__BLOCK_THREADS)
+        own[n] = 0;
+    __syncthreads();
+}
+
+/* What the columns of a row have together. Threads of a warp, which have neighbouring rows, begin in different ones. */
+static __device__ inline uint32_t sum_row(const uint32_t *own, int32_t row, int32_t columns_log2)
+{
+    const int32_t last = (1 << columns_log2) - 1;
+    uint32_t sum = 0;
+    for (int32_t n = 0; n <= last; n++)
+        sum += own[(row << columns_log2) + ((row + n) & last)];
+    return sum;
+}
+
+static __device__ inline void add_one(uint32_t *column, uint32_t row)
+{
+    add_32((uint32_t *)((unsigned char *)column + row), 1);
+}
+
+/* As cc__histogram_bin(), without branches: all threads of a warp count. */
+static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint32_t *column, double x)
+{
+    const bool has_bin = x >= plan->lower && x <= plan->upper;
+#ifdef __CUDA_ARCH__
+    /* Rounded down to whole bytes, which are the lower half of the bits: cheaper than a conversion. */
+    uint32_t row =
+        (uint32_t)__double2loint(__dadd_rd((x - plan->lower) * plan->scale, plan->row_unit)) & plan->row_mask;
+    add_one(column, has_bin ? row : plan->row_of_none);
+#else
+    add_one(column,
+            has_bin ? (uint32_t)((x - plan->lower) * plan->scale) << (plan->columns_log2 + 2) : plan->row_of_none);
+#endif
+}
+
+/* Each component is converted when it is counted: all at once would need more registers. */
+#define COUNT(NAME, HOLDER, BITS)                                                                                      \
+    case CC_PIXEL_##NAME:                                                                                              \
+        CC__UNROLL                                                                                                     \
+        for (int32_t n = 0; n < loaded * CC__PACK; n++)                                                                \
+            count_in_row(plan, column, cc__load_##NAME((HOLDER)bits[n / CC__PACK][n % CC__PACK]));                     \
+        break;
+
+static __device__ inline void count_narrow(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
+{
+    const int32_t loaded = ROUNDS;
+    uint32_t bits[ROUNDS][CC__PACK];
+    cc__read_narrow(&plan->from, 0, first, ROUNDS, bits);
+    switch ((int32_t)plan->from.sources[0].type) {
+        CC__FOR_EACH_TYPE_UP_TO_16_BITS(COUNT)
+        CC__FOR_EACH_TYPE_OF_32_BITS(COUNT)
+    }
+}
+
+static __device__ inline void count_wide(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
+{
+    const int32_t loaded = CC__WIDE_ROUNDS;
+    for (int32_t round = 0; round < ROUNDS; round += CC__WIDE_ROUNDS) {
+        uint64_t bits[CC__WIDE_ROUNDS][CC__PACK];
+        cc__read_64(&plan->from, 0, first + round * CC__REDUCE_LANES, CC__WIDE_ROUNDS, bits);
+        switch ((int32_t)plan->from.sources[0].type) {
+            CC__FOR_EACH_TYPE_OF_64_BITS(COUNT)
+        }
+    }
+}
+#undef COUNT
+
+static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *column, int64_t number)
+{
+    const double x = cc__read_one(&plan->from, 0, number);
+    if (plan->has_rows != 0) {
+        count_in_row(plan, column, x);
+        return;
+    }
+    const int64_t bin = cc__histogram_bin(x, plan->lower, plan->upper, plan->scale, plan->bins);
+    if (bin >= 0)
+        add_64(&plan->counts[bin], 1);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
+    count_values(const __grid_constant__ cc__histogram_plan plan)
+{
+    __shared__ uint32_t own[OWN_COUNTERS];
+    const int32_t thread = (int32_t)threadIdx.x;
+    const int32_t rows = plan.has_rows != 0 ? (int32_t)plan.bins + MORE_ROWS : 0;
+    const bool is_narrow = cc__bytes_of_real((int32_t)plan.from.sources[0].type) <= 4;
+    uint32_t *column = own + (thread & ((1 << plan.columns_log2) - 1));
+    const int64_t batched = plan.batches * BATCH;
+    const int64_t singles = plan.from.sequence.count - batched;
+    clear_rows(own, rows << plan.columns_log2);
+    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x) {
+        if (is_narrow)
+            count_narrow(&plan, column, batch * BATCH + CC__PACK * thread);
+        else
+            count_wide(&plan, column, batch * BATCH + CC__PACK * thread);
+    }
+    for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
+         n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
+        count_single(&plan, column, n + batched);
+    __syncthreads();
+    for (int32_t row = thread; row <= rows - MORE_ROWS; row += CC__BLOCK_THREADS) {
+        const uint32_t sum = sum_row(own, row, plan.columns_log2);
+        if (sum != 0)
+            add_64(&plan.counts[row < plan.bins ? row : plan.bins - 1], sum);
+    }
+    __syncthreads();
+}
+
+typedef struct __align__(16) bytes_16
+{
+    uint32_t word[4];
+}
+bytes_16;
+
+static __device__ inline double value_of(cc_pixel_type type, uint8_t byte)
+{
+    return type == CC_PIXEL_BOOL   ? cc__load_BOOL(byte)
+           : type == CC_PIXEL_INT8 ? cc__load_INT8((int8_t)byte)
+                                   : cc__load_UINT8(byte);
+}
+
+/* Of a type of 8 bits each of the 256 values has a row, and only these are put into bins. */
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
+    count_bytes(const __grid_constant__ cc__histogram_plan plan)
+{
+    __shared__ uint32_t own[OWN_COUNTERS];
+    const int32_t thread = (int32_t)threadIdx.x;
+    uint32_t *column = own + (thread & ((1 << COLUMNS_LOG2) - 1));
+    const int64_t batched = plan.batches * BYTE_BATCH;
+    const int64_t singles = plan.from.sequence.count - batched;
+    clear_rows(own, 256 << COLUMNS_LOG2);
+    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x) {
+        const bytes_16 *from = (const bytes_16 *)(plan.from.sources[0].data + plan.head + batch * BYTE_BATCH) + thread;
+        bytes_16 next[BYTE_LOADS];
+        CC__UNROLL
+        for (int32_t n = 0; n < BYTE_LOADS; n++)
+            next[n] = from[n * CC__BLOCK_THREADS];
+        CC__UNROLL
+        for (int32_t n = 0; n < 16 * BYTE_LOADS; n++)
+            add_one(column, (next[n / 16].word[n / 4 % 4] >> (n % 4 * 8) & 0xff) << (COLUMNS_LOG2 + 2));
+    }
+    for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
+         n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
+        add_one(column, (uint32_t)*cc__sequence_find(&plan.from, 0, n < plan.head ? n : n + batched)
+                            << (COLUMNS_LOG2 + 2));
+    __syncthreads();
+    const uint32_t sum = sum_row(own, thread, COLUMNS_LOG2);
+    const double x = value_of(plan.from.sources[0].type, (uint8_t)thread);
+    const int64_t bin = cc__histogram_bin(x, plan.lower, plan.upper, plan.scale, plan.bins);
+    if (bin >= 0 && sum != 0)
+        add_64(&plan.counts[bin], sum);
+    __syncthreads();
+}
+
+static void plan_rows(cc__histogram_plan *plan)
+{
+    const int64_t rows = plan->bins < OWN_COUNTERS ? plan->bins + MORE_ROWS : OWN_COUNTERS + 1;
+    plan->has_rows = rows <= OWN_COUNTERS;
+    if (!plan->has_rows)
+        return;
+    while (plan->columns_log2 < COLUMNS_LOG2 && rows << (plan->columns_log2 + 1) <= OWN_COUNTERS)
+        plan->columns_log2++;
+    const uint32_t row_bytes = (uint32_t)sizeof(uint32_t) << plan->columns_log2;
+    plan->row_of_none = (uint32_t)(rows - 1) * row_bytes;
+    plan->row_mask = ~(row_bytes - 1);
+    plan->row_unit = 0x1p52 / row_bytes;
+}
+
+/* Counted in scratch memory, so that only the last launch writes the output. */
+cc_status cc__launch_histogram(const void *argument, const cc__launcher *launcher)
+{
+    const cc__histogram *work = (const cc__histogram *)argument;
+    cc__histogram_plan plan;
+    memset(&plan, 0, sizeof plan);
+    cc__packed_sequence_plan(&plan.from, &work->source, 1, work->components, work->size);
+    plan.lower = work->lower;
+    plan.upper = work->upper;
+    plan.scale = (double)work->bins / (work->upper - work->lower);
+    plan.bins = work->bins;
+    plan.counts = work->scratch;
+    plan.results = work->counts;
+    plan_rows(&plan);
+    const int64_t count = plan.from.sequence.count;
+    const bool is_bytes = cc__bytes_of_real((int32_t)work->source.type) == 1;
+    const int64_t batch = is_bytes ? BYTE_BATCH : BATCH;
+    if (!is_bytes) {
+        plan.batches = plan.has_rows && plan.from.is_packed[0] ? count / batch : 0;
+    } else if (plan.from.sequence.axes == 0 && plan.from.sequence.step[0] == 1) {
+        plan.head = (int64_t)(-(uintptr_t)work->source.data % 16);
+        plan.batches = count > plan.head ? (count - plan.head) / batch : 0;
+    }
+    /* As many blocks as fit at once, since each adds its rows to those of all in the end. */
+    const int64_t least = (count - 1) / MOST_OF_A_BLOCK + 1;
+    int64_t blocks = cc__sequence_blocks((count - 1) / batch + 1, COUNTING_BLOCKS, launcher->multiprocessor_count);
+    blocks = blocks > least ? blocks : least;
+    const uint32_t bin_blocks = (uint32_t)cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS,
+                                                              launcher->multiprocessor_count);
+    void *arguments[] = {&plan};
+    cc_status status = cc__launch_aside(launcher, (const void *)clear_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = cc__launch_aside(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,
+                                  (uint32_t)blocks, CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, (const void *)give_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
+    return status;
+}

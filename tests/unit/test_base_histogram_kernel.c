@@ -1,0 +1,185 @@
+/* The kernels of histograms, run on the CPU, against the host's own path. */
+#include "support/cuda_blocks_on_host.h"
+
+#include "kernels/histogram.cu"
+#include "support/plain_work.h"
+#include "support/rescale_cases.h"
+#include "support/share.h"
+
+#include <stdlib.h>
+
+/* Each thread of a block is a thread here. */
+#define SHARE_OF(rounds) (1 + ((rounds)-1) / share_one_in())
+
+typedef struct call {
+    const void *kernel;
+    void **arguments;
+} call;
+
+static int64_t batches; /* of the last launch */
+
+static void run_kernel(void *context)
+{
+    const call *now = context;
+    ((void (*)(const cc__histogram_plan))now->kernel)(*(const cc__histogram_plan *)now->arguments[0]);
+}
+
+static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
+                        void **arguments)
+{
+    call now = {kernel, arguments};
+    (void)launcher;
+    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_gt(grid_blocks, 0);
+    batches = ((const cc__histogram_plan *)arguments[0])->batches;
+    cuda_blocks_run(grid_blocks, run_kernel, &now);
+    return CC_OK;
+}
+
+static const cc__launcher launcher = LAUNCHER(launch, 1);
+
+static int64_t bytes_of(cc_pixel_type type)
+{
+    return (int64_t)cc_pixel_type_size_bytes(type);
+}
+
+static void compare(cc__histogram *work)
+{
+    const size_t bytes = (size_t)work->bins * sizeof(uint64_t);
+    uint64_t *expected = malloc(bytes), *found = malloc(bytes);
+    memset(expected, 0x5a, bytes);
+    memset(found, 0xa5, bytes);
+    work->counts = expected;
+    cc__histogram_on_host(work);
+    work->counts = found;
+    work->scratch = malloc(bytes);
+    ck_assert_int_eq(cc__launch_histogram(work, &launcher), CC_OK);
+    ck_assert_mem_eq(found, expected, bytes);
+    free(work->scratch);
+    free(expected);
+    free(found);
+}
+
+/* Few bins and many, also just as many as a block can have of its own and one more. */
+static const int64_t bin_counts[] = {1, 7, 256, 257, 1000, OWN_COUNTERS - MORE_ROWS, OWN_COUNTERS - MORE_ROWS + 1};
+
+START_TEST(any_rows)
+{
+    enum {
+        BUFFER_BYTES = 1 << 20
+    };
+    unsigned char *buffer = malloc(BUFFER_BYTES);
+    uint32_t state = 77;
+    int32_t done = 0;
+    for (int32_t round = 0; round < SHARE_OF(14); round++) {
+        cc__histogram work = {.components = (int32_t)(1 + random_below(&state, 3)), .lower = -3, .upper = 100};
+        int64_t count = work.components;
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+            work.size[axis] = random_below(&state, 3) == 0 ? 1 : 1 + random_below(&state, 9);
+            count *= work.size[axis];
+        }
+        work.bins = bin_counts[round % 7];
+        work.source.type = (cc_pixel_type)random_below(&state, 13);
+        const int64_t size_bytes = bytes_of(work.source.type);
+        work.source.component_stride = size_bytes;
+        const int64_t bytes = random_strides(&state, work.size, work.components * size_bytes,
+                                             (1 + 3 * random_below(&state, 2)) * size_bytes, work.source.stride);
+        const int64_t skip = random_below(&state, 5);
+        if (bytes + 80 > BUFFER_BYTES)
+            continue;
+        for (int64_t i = 0; i < bytes / size_bytes + 5; i++)
+            rescale_case_write(work.source.type, i + round, buffer + i * size_bytes);
+        work.source.data = buffer + skip * size_bytes;
+        compare(&work);
+        done++;
+    }
+    ck_assert_int_gt(done, SHARE_OF(14) / 2);
+    free(buffer);
+}
+END_TEST
+
+/* Whole batches in packs, with some components before and after them; every type. */
+START_TEST(dense_rows)
+{
+    const int64_t count = 2 * BYTE_BATCH + 333;
+    unsigned char *buffer = aligned_alloc(64, (size_t)(count + 24) / 8 * 64);
+    for (int32_t n = 0; n < SHARE_OF(13); n++) {
+        const int32_t type = n * 5 % 13;
+        const int64_t size_bytes = bytes_of((cc_pixel_type)type);
+        for (int64_t i = 0; i < count + 16; i++)
+            rescale_case_write((cc_pixel_type)type, i, buffer + i * size_bytes);
+        cc__histogram work = {.components = 1,
+                              .size = {count, 1, 1, 1},
+                              .lower = -10.5,
+                              .upper = 170.25,
+                              .bins = type % 2 == 0 ? 256 : 60};
+        work.source = (cc__reduced){
+            .data = buffer, .stride = {size_bytes}, .component_stride = size_bytes, .type = (cc_pixel_type)type};
+        compare(&work);
+        ck_assert_int_ge(batches, 2);
+        work.source.data = buffer + 3 * size_bytes;
+        compare(&work);
+        ck_assert_int_eq(batches, size_bytes == 1 ? 2 : 0);
+    }
+    free(buffer);
+}
+END_TEST
+
+/* At the edges of bins, and where (upper - lower) * scale is rounded up to more than there are bins. */
+START_TEST(edges_of_bins)
+{
+    float values[BATCH];
+    for (int32_t bins = 1; bins < 60; bins += 1 + bins / 8) {
+        const double lower = 0.1, upper = 0.1 + 0.7 * bins, width = (upper - lower) / bins;
+        for (int32_t i = 0; i < BATCH; i++) {
+            const float edge = (float)(lower + i % (bins + 1) * width);
+            values[i] = i % 3 == 0 ? edge : nextafterf(edge, i % 3 == 1 ? -INFINITY : INFINITY);
+        }
+        values[0] = NAN, values[1] = -INFINITY, values[2] = INFINITY, values[3] = -0.0F;
+        cc__histogram work = {.components = 1, .size = {BATCH, 1, 1, 1}, .lower = lower, .upper = upper, .bins = bins};
+        work.source = (cc__reduced){
+            .data = (const unsigned char *)values, .stride = {4}, .component_stride = 4, .type = CC_PIXEL_FLOAT32};
+        compare(&work);
+    }
+}
+END_TEST
+
+START_TEST(failed_launches_leave_bins_as_they_were)
+{
+    static unsigned char source[5000], before[40 * 8];
+    uint64_t expected[40], found[40], scratch[40];
+    for (int32_t i = 0; i < 5000; i++)
+        source[i] = (unsigned char)(i * 7 % 43);
+    memset(before, 0x5a, sizeof before);
+    cc__histogram work = {.source = {source, {1, 0, 0, 0}, 1, CC_PIXEL_UINT8, 0},
+                          .components = 1,
+                          .size = {5000, 1, 1, 1},
+                          .upper = 40,
+                          .bins = 40,
+                          .counts = expected,
+                          .scratch = scratch};
+    cc__histogram_on_host(&work);
+    work.counts = found;
+    const failures seen =
+        fail_each_launch(cc__launch_histogram, &work, launch, (unsigned char *)found, sizeof found, before);
+    ck_assert_int_eq(seen.launches, 3);
+    ck_assert_int_eq(seen.torn, 0);
+    ck_assert_mem_eq(found, expected, sizeof found);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base_histogram_kernel");
+    TCase *tcase = tcase_create("base_histogram_kernel");
+    tcase_add_test(tcase, any_rows);
+    tcase_add_test(tcase, dense_rows);
+    tcase_add_test(tcase, edges_of_bins);
+    tcase_add_test(tcase, failed_launches_leave_bins_as_they_were);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
