@@ -152,9 +152,9 @@ static void make_pack(const kernel *k, const cc__ptx_pack *packs, int32_t count,
     int32_t values[16];
     for (int32_t i = 0; i < count; i++) {
         const cc__ptx_number made = make_component(k, packs, i);
-        values[i * parts_of(type)] = made.real;
+        values[(size_t)i * (size_t)parts_of(type)] = made.real;
         if (parts_of(type) == 2)
-            values[2 * i + 1] = made.imaginary;
+            values[2 * (size_t)i + 1] = made.imaginary;
         else if (type == CC_PIXEL_BOOL && k->program->is_complex != 0)
             values[i] = cc__ptx_is_other_than_zero(k->ptx, made);
     }

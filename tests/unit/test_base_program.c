@@ -175,7 +175,7 @@ START_TEST(any_complex_program_agrees_with_the_host)
     uint32_t state = 51 + (uint32_t)_i;
     int32_t done = 0;
     make_buffers();
-    for (int32_t round = 0; round < 200; round++) {
+    for (int32_t round = 0; round < 120; round++) {
         cc__evaluate work;
         memset(&work, 0, sizeof work);
         work.source_count = (int32_t)(1 + random_below(&state, 4));
@@ -196,12 +196,52 @@ START_TEST(any_complex_program_agrees_with_the_host)
 }
 END_TEST
 
+/* Parts that are zero, infinite, NaN, the greatest and the least, all with all others. */
+START_TEST(complex_steps_on_special_values)
+{
+    static const double parts[] = {0.0,       -0.0,     1.0, -2.5, INFINITY, -INFINITY, NAN, 0x1.fffffffffffffp+1023,
+                                   0x1p-1074, 0x1p-1022};
+    static const cc_step_kind complex_kinds[] = {CC_STEP_ABSOLUTE, CC_STEP_DIVIDE, CC_STEP_MULTIPLY, CC_STEP_SQUARE,
+                                                 CC_STEP_EQUAL,    CC_STEP_SELECT, CC_STEP_NEGATE,   CC_STEP_CONJUGATE};
+    uint32_t state = 13;
+    make_buffers();
+    for (int32_t kind = 0; kind < 8; kind++) {
+        for (int32_t shift = 0; shift < 10; shift++) {
+            cc__evaluate work;
+            memset(&work, 0, sizeof work);
+            work.source_count = 2;
+            work.sources[0].type = CC_PIXEL_COMPLEX128;
+            work.sources[1].type = CC_PIXEL_COMPLEX128;
+            work.destination_type = CC_PIXEL_COMPLEX128;
+            make_row(&state, &work, 100, 0);
+            work.sources[1].stride[0] = work.sources[1].component_stride = 16;
+            work.sources[1].data = buffers[1];
+            for (int32_t n = 0; n < 100; n++) {
+                const double x[] = {parts[n % 10], parts[n / 10]};
+                const double y[] = {parts[(n + shift) % 10], parts[(n * 3 + shift * 7 + n / 10) % 10]};
+                memcpy(buffers[0] + (size_t)n * sizeof x, x, sizeof x);
+                memcpy(buffers[1] + (size_t)n * sizeof y, y, sizeof y);
+            }
+            const cc__term second = {.kind = CC__TERM_SOURCE, .number = 1};
+            work.step_count = 2;
+            work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+            work.steps[1] =
+                (cc__instruction){.kind = (int32_t)complex_kinds[kind], .a = second, .b = {.kind = CC__TERM_VALUE}};
+            work.steps[1].slot = -1;
+            find_reals(&work);
+            ck_assert(check_work(&work, false, "kind", kind));
+        }
+    }
+    free_buffers();
+}
+END_TEST
+
 START_TEST(any_program_agrees_with_the_host)
 {
     uint32_t state = 41 + (uint32_t)_i;
     int32_t done = 0;
     make_buffers();
-    for (int32_t round = 0; round < 250; round++) {
+    for (int32_t round = 0; round < 200; round++) {
         cc__evaluate work;
         memset(&work, 0, sizeof work);
         work.source_count = (int32_t)(1 + random_below(&state, 5));
@@ -315,6 +355,7 @@ int main(void)
     TCase *tcase = tcase_create("base_program");
     tcase_add_loop_test(tcase, any_program_agrees_with_the_host, 0, 2);
     tcase_add_loop_test(tcase, any_complex_program_agrees_with_the_host, 0, 2);
+    tcase_add_test(tcase, complex_steps_on_special_values);
     tcase_add_test(tcase, limits_of_every_kind);
     tcase_add_test(tcase, the_assembler_takes_the_text);
     suite_add_tcase(suite, tcase);
