@@ -117,15 +117,37 @@ static inline cc__boxes_traits cc__box_traits(const cc__copy *work)
     return traits;
 }
 
-static inline cc__boxes_traits cc__boxes_traits_of(const cc__copy *works, int32_t count)
+static inline void cc__boxes_traits_join(cc__boxes_traits *traits, const cc__boxes_traits *other)
 {
-    cc__boxes_traits traits = cc__box_traits(&works[0]);
-    for (int32_t i = 1; i < count; i++) {
-        cc__boxes_traits other = cc__box_traits(&works[i]);
-        traits.is_shifted = traits.is_shifted && other.is_shifted && other.apart == traits.apart;
-        traits.bits |= other.bits;
-    }
-    return traits;
+    traits->is_shifted = traits->is_shifted && other->is_shifted && other->apart == traits->apart;
+    traits->bits |= other->bits;
+}
+
+static inline int32_t cc__grain_log2_of(const cc__boxes_traits *traits)
+{
+    int32_t grain_log2 = 0;
+    while (2 << grain_log2 <= cc__largest_unit(traits->bits))
+        grain_log2++;
+    return grain_log2;
+}
+
+/* Boxes of the shape and the layout of one of them, which have these traits. */
+typedef struct cc__boxes_kind {
+    const cc__copy *model;
+    cc__boxes_traits traits;
+    uintptr_t grain_mask;
+} cc__boxes_kind;
+
+static inline cc__boxes_kind cc__boxes_kind_of(const cc__copy *model, const cc__boxes_traits *traits)
+{
+    return (cc__boxes_kind){model, *traits, ((uintptr_t)1 << cc__grain_log2_of(traits)) - 1};
+}
+
+static inline bool cc__boxes_kind_has(const cc__boxes_kind *kind, const cc__copy *work)
+{
+    uintptr_t addresses = (uintptr_t)work->destination.data | (uintptr_t)work->source.data;
+    return cc__boxes_alike(work, kind->model) && (addresses & kind->grain_mask) == 0 &&
+           (!kind->traits.is_shifted || cc__distance(work->destination.data, work->source.data) == kind->traits.apart);
 }
 
 static inline int64_t cc__rows_count(const cc__rows *rows)
@@ -195,9 +217,7 @@ static inline void cc__batch_start(cc__box_batch *batch, const cc__boxes_traits 
 {
     cc__batch_clear(batch);
     batch->is_alike = is_alike;
-    batch->plan.grain_log2 = 0;
-    while (2 << batch->plan.grain_log2 <= cc__largest_unit(traits->bits))
-        batch->plan.grain_log2++;
+    batch->plan.grain_log2 = cc__grain_log2_of(traits);
     batch->plan.has_source = traits->is_shifted ? 0 : 1;
     batch->plan.record_words = 1 + batch->plan.has_source + (is_alike ? 0 : CC__BOX_SHAPE_WORDS);
 }
@@ -273,20 +293,12 @@ static inline bool cc__batch_add(cc__box_batch *batch, const cc__rows *rows, uns
     return true;
 }
 
-/* Whether a box can go with boxes like `model`, which have these traits. */
-static inline bool cc__batch_is_for(const cc__box_batch *batch, const cc__boxes_traits *traits, const cc__copy *model,
-                                    const cc__copy *work)
-{
-    uintptr_t grain_mask = ((uintptr_t)1 << batch->plan.grain_log2) - 1;
-    uintptr_t addresses = (uintptr_t)work->destination.data | (uintptr_t)work->source.data;
-    return cc__boxes_alike(work, model) && (addresses & grain_mask) == 0 &&
-           (!traits->is_shifted || cc__distance(work->destination.data, work->source.data) == traits->apart);
-}
-
-/* Adds boxes after the first of the batch, up to one that is not for it or for which it has no room. Returns how many.
+/*
+ * Adds boxes after the first of the batch, which is of the kind, up to one that is not or for which there is no room.
+ * Returns how many.
  */
-static inline int32_t cc__batch_add_alike(cc__box_batch *batch, const cc__boxes_traits *traits, const cc__copy *model,
-                                          const cc__copy *works, int32_t count)
+static inline int32_t cc__batch_add_alike(cc__box_batch *batch, const cc__boxes_kind *kind, const cc__copy *works,
+                                          int32_t count)
 {
     cc__boxes_plan *plan = &batch->plan;
     int64_t most = INT32_MAX / batch->tiles_at_most;
@@ -299,7 +311,7 @@ static inline int32_t cc__batch_add_alike(cc__box_batch *batch, const cc__boxes_
     for (; added < count; added++) {
         const cc__copy *work = &works[added];
         uint32_t offset[2];
-        if (!cc__batch_is_for(batch, traits, model, work) ||
+        if (!cc__boxes_kind_has(kind, work) ||
             !cc__find_offset(work->destination.data, plan->destination, plan->grain_log2, &offset[0]) ||
             !cc__find_offset(work->source.data, plan->source, plan->grain_log2, &offset[1]))
             break;

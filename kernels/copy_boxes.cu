@@ -220,43 +220,83 @@ static void plan_rows(const cc__copy *work, cc__rows *out_rows)
                   out_rows);
 }
 
-/* Whether it is worth trying, from a few. */
-static bool seem_alike(const cc__copy *works, int32_t count)
+/* So many boxes are compared to find out what most are like. */
+#define SAMPLES 8
+
+/* The kind of two that are alike, from a few all over the list. False when there are none. */
+static bool find_kind(const cc__copy *works, int32_t count, cc__boxes_kind *out_kind)
 {
-    return cc__boxes_alike(&works[count / 2], &works[0]) && cc__boxes_alike(&works[count - 1], &works[0]);
+    const cc__copy *sample[SAMPLES];
+    int32_t samples = count < SAMPLES ? count : SAMPLES;
+    for (int32_t i = 0; i < samples; i++)
+        sample[i] = &works[samples == 1 ? 0 : (int64_t)(count - 1) * i / (samples - 1)];
+    for (int32_t i = 0; i < samples; i++) {
+        const cc__copy *model = sample[i];
+        for (int32_t k = samples - 1; k > i || (k == i && count == 1); k--) {
+            if (!cc__boxes_alike(sample[k], model))
+                continue;
+            cc__boxes_traits traits = cc__box_traits(model);
+            traits.is_shifted =
+                traits.is_shifted && cc__distance(sample[k]->destination.data, sample[k]->source.data) == traits.apart;
+            *out_kind = cc__boxes_kind_of(model, &traits);
+            return true;
+        }
+    }
+    return false;
 }
 
-/* Takes the first boxes, as long as they have one shape and one layout. Sets how many. */
-static cc_status copy_alike(cc__box_copier *copier, const cc__copy *works, int32_t count, int32_t *out_taken)
+/* Copies the boxes of a kind, wherever they are among the others. Sets how many they are. */
+static cc_status copy_alike(cc__box_copier *copier, const cc__boxes_kind *kind, const cc__copy *works, int32_t count,
+                            int32_t *out_taken)
 {
     cc__box_batch *batch = &copier->batch;
-    cc__boxes_traits traits = cc__box_traits(&works[0]);
-    traits.is_shifted = traits.is_shifted &&
-                        cc__distance(works[count - 1].destination.data, works[count - 1].source.data) == traits.apart;
     cc__rows rows;
-    plan_rows(&works[0], &rows);
+    plan_rows(kind->model, &rows);
     cc_status status = CC_OK;
     int32_t taken = 0;
-    cc__batch_start(batch, &traits, true);
-    bool goes_on = cc__rows_fit_launch(&rows, batch->plan.grain_log2);
-    while (goes_on && status == CC_OK) {
-        cc__batch_add(batch, &rows, works[taken].destination.data, works[taken].source.data);
-        taken++;
-        taken += cc__batch_add_alike(batch, &traits, &works[0], &works[taken], count - taken);
-        status = launch_batch(copier);
-        goes_on = taken < count && cc__batch_is_for(batch, &traits, &works[0], &works[taken]);
+    int32_t i = 0;
+    cc__batch_start(batch, &kind->traits, true);
+    if (!cc__rows_fit_launch(&rows, batch->plan.grain_log2))
+        return CC_OK;
+    while (i < count && status == CC_OK) {
+        bool is_one = cc__boxes_kind_has(kind, &works[i]);
+        int32_t added = 0;
+        if (batch->plan.boxes > 0)
+            added = cc__batch_add_alike(batch, kind, &works[i], count - i);
+        else if (is_one && cc__batch_add(batch, &rows, works[i].destination.data, works[i].source.data))
+            added = 1;
+        taken += added;
+        i += added;
+        if (added == 0 && is_one)
+            status = launch_batch(copier);
+        else if (added == 0)
+            i++;
     }
     *out_taken = taken;
-    return status;
+    return status == CC_OK ? launch_batch(copier) : status;
 }
 
-static cc_status copy_any(cc__box_copier *copier, const cc__copy *works, int32_t count)
+/* Copies boxes that may differ, but for those of a kind when there is one. */
+static cc_status copy_others(cc__box_copier *copier, const cc__boxes_kind *kind, const cc__copy *works, int32_t count)
 {
-    cc__boxes_traits traits = cc__boxes_traits_of(works, count);
+    cc__boxes_traits traits = {true, 0, 0};
+    bool has_traits = false;
     cc_status status = CC_OK;
+    for (int32_t i = 0; i < count; i++) {
+        cc__boxes_traits one = cc__box_traits(&works[i]);
+        if (kind != NULL && cc__boxes_kind_has(kind, &works[i]))
+            continue;
+        if (has_traits)
+            cc__boxes_traits_join(&traits, &one);
+        else
+            traits = one;
+        has_traits = true;
+    }
     cc__batch_start(&copier->batch, &traits, false);
     for (int32_t i = 0; i < count && status == CC_OK; i++) {
         cc__rows rows;
+        if (kind != NULL && cc__boxes_kind_has(kind, &works[i]))
+            continue;
         plan_rows(&works[i], &rows);
         status = copy_rows(copier, rows, works[i].destination.data, works[i].source.data);
     }
@@ -267,12 +307,13 @@ cc_status cc__launch_copy_boxes(const cc__copy *works, int32_t count, int32_t mo
 {
     cc_status status = CC_OK;
     int32_t taken = 0;
+    cc__boxes_kind kind;
     cc__box_copier copier;
     copier.launcher = launcher;
     copier.most_blocks = (uint32_t)most_blocks;
-    if (count > 0 && seem_alike(works, count))
-        status = copy_alike(&copier, works, count, &taken);
+    if (find_kind(works, count, &kind))
+        status = copy_alike(&copier, &kind, works, count, &taken);
     if (status == CC_OK && taken < count)
-        status = copy_any(&copier, &works[taken], count - taken);
+        status = copy_others(&copier, taken > 0 ? &kind : NULL, works, count);
     return status;
 }

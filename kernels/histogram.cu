@@ -2,16 +2,15 @@
 #include "kernels/launch.h"
 #include "kernels/sequence.h"
 
-/* Components that a thread loads before it counts the first, of narrow and of wide types. */
-#define ROUNDS CC__NARROW_ROUNDS
-#define BATCH ((int64_t)CC__REDUCE_LANES * ROUNDS)
-/* Bytes of a thread at once, when it counts bytes: so many times 16. */
-#define BYTE_LOADS 2
+/* Rounds of packs that a thread takes at once, in a batch of a block: as many bytes of narrow types as of wide ones. */
+#define ROUNDS_16 8
+#define ROUNDS_32 4
+#define ROUNDS_64 2
+/* Of bytes so many times 16. */
+#define BYTE_LOADS 4
 #define BYTE_BATCH ((int64_t)CC__BLOCK_THREADS * 16 * BYTE_LOADS)
 /* So many fit on a multiprocessor at once. */
-#ifndef COUNTING_BLOCKS
-#define COUNTING_BLOCKS 5
-#endif
+#define COUNTING_BLOCKS 4
 /*
  * A block counts in rows of its own, in several columns: with 32 of them the threads of a warp never meet, neither at
  * an address nor in a bank of the memory. Of two rows more than bins one is for values that rounding puts beyond the
@@ -31,6 +30,7 @@ typedef struct cc__histogram_plan {
     int64_t bins;
     uint64_t *counts;  /* scratch */
     uint64_t *results; /* what is left of them in the end */
+    int64_t batch;     /* components that a block counts at once */
     int64_t batches;   /* that are whole and lie in packs */
     int64_t head;      /* components before the first of these; they and those after the last are taken one by one */
     int32_t has_rows;  /* else there are too many bins */
@@ -110,37 +110,41 @@ static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint3
 #endif
 }
 
-/* Each component is converted when it is counted: all at once would need more registers. */
 #define COUNT(NAME, HOLDER, BITS)                                                                                      \
-    case CC_PIXEL_##NAME:                                                                                              \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        cc__pack_##BITS packs[ROUNDS_##BITS];                                                                          \
+        cc__read_##BITS(&plan->from, 0, first, ROUNDS_##BITS, packs);                                                  \
         CC__UNROLL                                                                                                     \
-        for (int32_t n = 0; n < loaded * CC__PACK; n++)                                                                \
-            count_in_row(plan, column, cc__load_##NAME((HOLDER)bits[n / CC__PACK][n % CC__PACK]));                     \
-        break;
+        for (int32_t n = 0; n < ROUNDS_##BITS * CC__PACK; n++)                                                         \
+            count_in_row(plan, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));              \
+        break;                                                                                                         \
+    }
 
-static __device__ inline void count_narrow(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
+/* Types of 8 bits have a kernel of their own. */
+static __device__ inline void count_batch(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
 {
-    const int32_t loaded = ROUNDS;
-    uint32_t bits[ROUNDS][CC__PACK];
-    cc__read_narrow(&plan->from, 0, first, ROUNDS, bits);
     switch ((int32_t)plan->from.sources[0].type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(COUNT)
+        COUNT(UINT16, uint16_t, 16)
+        COUNT(INT16, int16_t, 16)
+        COUNT(FLOAT16, uint16_t, 16)
+        COUNT(BFLOAT16, uint16_t, 16)
         CC__FOR_EACH_TYPE_OF_32_BITS(COUNT)
+        CC__FOR_EACH_TYPE_OF_64_BITS(COUNT)
     }
 }
 
-static __device__ inline void count_wide(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
+static int64_t batch_of(cc_pixel_type type)
 {
-    const int32_t loaded = CC__WIDE_ROUNDS;
-    for (int32_t round = 0; round < ROUNDS; round += CC__WIDE_ROUNDS) {
-        uint64_t bits[CC__WIDE_ROUNDS][CC__PACK];
-        cc__read_64(&plan->from, 0, first + round * CC__REDUCE_LANES, CC__WIDE_ROUNDS, bits);
-        switch ((int32_t)plan->from.sources[0].type) {
-            CC__FOR_EACH_TYPE_OF_64_BITS(COUNT)
-        }
+    switch (cc__bytes_of_real((int32_t)type)) {
+    case 1:
+        return BYTE_BATCH;
+    case 2:
+        return CC__REDUCE_LANES * ROUNDS_16;
+    case 4:
+        return CC__REDUCE_LANES * ROUNDS_32;
     }
+    return CC__REDUCE_LANES * ROUNDS_64;
 }
-#undef COUNT
 
 static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *column, int64_t number)
 {
@@ -160,17 +164,12 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     __shared__ uint32_t own[OWN_COUNTERS];
     const int32_t thread = (int32_t)threadIdx.x;
     const int32_t rows = plan.has_rows != 0 ? (int32_t)plan.bins + MORE_ROWS : 0;
-    const bool is_narrow = cc__bytes_of_real((int32_t)plan.from.sources[0].type) <= 4;
     uint32_t *column = own + (thread & ((1 << plan.columns_log2) - 1));
-    const int64_t batched = plan.batches * BATCH;
+    const int64_t batched = plan.batches * plan.batch;
     const int64_t singles = plan.from.sequence.count - batched;
     clear_rows(own, rows << plan.columns_log2);
-    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x) {
-        if (is_narrow)
-            count_narrow(&plan, column, batch * BATCH + CC__PACK * thread);
-        else
-            count_wide(&plan, column, batch * BATCH + CC__PACK * thread);
-    }
+    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x)
+        count_batch(&plan, column, batch * plan.batch + CC__PACK * thread);
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
         count_single(&plan, column, n + batched);
@@ -259,7 +258,7 @@ cc_status cc__launch_histogram(const void *argument, const cc__launcher *launche
     plan_rows(&plan);
     const int64_t count = plan.from.sequence.count;
     const bool is_bytes = cc__bytes_of_real((int32_t)work->source.type) == 1;
-    const int64_t batch = is_bytes ? BYTE_BATCH : BATCH;
+    const int64_t batch = plan.batch = batch_of(work->source.type);
     if (!is_bytes) {
         plan.batches = plan.has_rows && plan.from.is_packed[0] ? count / batch : 0;
     } else if (plan.from.sequence.axes == 0 && plan.from.sequence.step[0] == 1) {

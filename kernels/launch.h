@@ -66,6 +66,8 @@ cc_status cc__start_fill(const void *work, const cc__launcher *launcher);
 /* cc__launch_evaluate() for images that are one row without gaps; does nothing and says so when they are not. */
 cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *launcher, bool *out_done);
 
+/* Axes that change places, where cc__rearrange_choose() says so. */
+cc_status cc__launch_squares(const cc__rearrange *work, const cc__launcher *launcher);
 /* Rows that go on as they are, or need one turn at most; does nothing and says so for others. */
 cc_status cc__launch_strips(const cc__rearrange *work, const cc__launcher *launcher, bool *out_done);
 /* The same for a box on the device that is large enough to be worth a launch of its own. */

@@ -1,4 +1,4 @@
-/* Pixels in another order: along rows 16 bytes at a time, with borders, and across rows by squares. */
+/* Pixels in another order, along rows: 16 bytes at a time, with borders. */
 #include "kernels/border_math.h"
 #include "kernels/cast_math.h"
 #include "kernels/copy_unit.h"
@@ -341,92 +341,6 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     }
 }
 
-/* Puts a square into shared memory: a row for each pixel along the destination's rows. */
-static __device__ inline void load_square(const cc__rearrange_plan *plan, int32_t unit_bytes, int32_t side,
-                                          const unsigned char *from, int32_t width, int32_t height,
-                                          unsigned char *square)
-{
-    const int64_t stride = plan->work.axes[0].from_stride;
-    const int32_t lane = (int32_t)threadIdx.x % side;
-    const int32_t first_row = (int32_t)threadIdx.x / side;
-    const int32_t units = plan->of_pixel.value;
-    if (units == 1) {
-        cc__copy_unit held[CC__REARRANGE_MOST_PASSES] = {};
-        CC__UNROLL
-        for (int32_t pass = 0; pass < side * side / CC__BLOCK_THREADS; pass++) {
-            int32_t pixel = first_row + pass * (CC__BLOCK_THREADS / side);
-            if (pixel < width && lane < height)
-                held[pass] = load_unit(from + pixel * stride + lane * unit_bytes, unit_bytes);
-        }
-        CC__UNROLL
-        for (int32_t pass = 0; pass < side * side / CC__BLOCK_THREADS; pass++) {
-            int32_t pixel = first_row + pass * (CC__BLOCK_THREADS / side);
-            if (pixel < width && lane < height)
-                store_unit(square + pixel * plan->pitch_bytes + lane * unit_bytes, held[pass], unit_bytes);
-        }
-        return;
-    }
-    for (int32_t pixel = first_row; pixel < width; pixel += CC__BLOCK_THREADS / side)
-        for (int32_t unit = lane; unit < height * units; unit += side)
-            store_unit(square + pixel * plan->pitch_bytes + unit * unit_bytes,
-                       load_unit(from + pixel * stride + unit * unit_bytes, unit_bytes), unit_bytes);
-}
-
-/* And from there into the destination, where a row is one of the square's columns. */
-static __device__ inline void store_square(const cc__rearrange_plan *plan, int32_t unit_bytes, int32_t side,
-                                           unsigned char *to, int32_t width, int32_t height,
-                                           const unsigned char *square)
-{
-    const int64_t stride = plan->work.axes[1].to_stride;
-    const int32_t lane = (int32_t)threadIdx.x % side;
-    const int32_t first_row = (int32_t)threadIdx.x / side;
-    const int32_t units = plan->of_pixel.value;
-    if (units == 1) {
-        CC__UNROLL
-        for (int32_t pass = 0; pass < side * side / CC__BLOCK_THREADS; pass++) {
-            int32_t pixel = first_row + pass * (CC__BLOCK_THREADS / side);
-            if (pixel < height && lane < width)
-                store_unit(to + pixel * stride + lane * unit_bytes,
-                           load_unit(square + lane * plan->pitch_bytes + pixel * unit_bytes, unit_bytes), unit_bytes);
-        }
-        return;
-    }
-    for (int32_t pixel = first_row; pixel < height; pixel += CC__BLOCK_THREADS / side)
-        for (int32_t unit = lane; unit < width * units; unit += side) {
-            int32_t column = cc__divide(unit, &plan->of_pixel);
-            int32_t in_pixel = unit - column * units;
-            store_unit(
-                to + pixel * stride + unit * unit_bytes,
-                load_unit(square + column * plan->pitch_bytes + (pixel * units + in_pixel) * unit_bytes, unit_bytes),
-                unit_bytes);
-        }
-}
-
-static __device__ inline void move_squares(const cc__rearrange_plan *plan, int32_t unit_bytes, int32_t side,
-                                           unsigned char *square)
-{
-    const cc__rearrange_axis *axes = plan->work.axes;
-    for (int64_t number = blockIdx.x; number < plan->square_count; number += gridDim.x) {
-        int32_t rest = cc__divide((int32_t)number, &plan->squares[0]);
-        int64_t along = (int64_t)((int32_t)number - rest * plan->squares[0].value) * side;
-        int32_t slice = cc__divide(rest, &plan->squares[1]);
-        int64_t across = (int64_t)(rest - slice * plan->squares[1].value) * side;
-        int32_t last = cc__divide(slice, &plan->tiles.size[0]);
-        int64_t middle = slice - last * plan->tiles.size[0].value;
-        const unsigned char *from = plan->work.from + along * axes[0].from_stride + across * axes[1].from_stride +
-                                    middle * axes[2].from_stride + last * axes[3].from_stride;
-        unsigned char *to = plan->work.to + along * axes[0].to_stride + across * axes[1].to_stride +
-                            middle * axes[2].to_stride + last * axes[3].to_stride;
-        int32_t width = axes[0].size - along < side ? (int32_t)(axes[0].size - along) : side;
-        int32_t height = axes[1].size - across < side ? (int32_t)(axes[1].size - across) : side;
-
-        load_square(plan, unit_bytes, side, from, width, height, square);
-        __syncthreads();
-        store_square(plan, unit_bytes, side, to, width, height, square);
-        __syncthreads();
-    }
-}
-
 #define DEFINE_MOVES(BYTES)                                                                                            \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         rearrange_packed_##BYTES(const __grid_constant__ cc__rearrange_plan plan)                                      \
@@ -438,16 +352,6 @@ static __device__ inline void move_squares(const cc__rearrange_plan *plan, int32
         rearrange_single_##BYTES(const __grid_constant__ cc__rearrange_plan plan)                                      \
     {                                                                                                                  \
         move_single(&plan, BYTES);                                                                                     \
-    }                                                                                                                  \
-                                                                                                                       \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
-        rearrange_squares_##BYTES(const __grid_constant__ cc__rearrange_plan plan)                                     \
-    {                                                                                                                  \
-        __shared__ cc__copy_unit square[CC__REARRANGE_SQUARE_BYTES / 16];                                              \
-        if (BYTES > 4 || plan.side == CC__REARRANGE_SIDE)                                                              \
-            move_squares(&plan, BYTES, CC__REARRANGE_SIDE, (unsigned char *)square);                                   \
-        else                                                                                                           \
-            move_squares(&plan, BYTES, CC__REARRANGE_SMALL_SIDE, (unsigned char *)square);                             \
     }
 
 DEFINE_MOVES(1)
@@ -475,7 +379,6 @@ DEFINE_MOVES(16)
 
 CHOOSE_KERNEL(packed)
 CHOOSE_KERNEL(single)
-CHOOSE_KERNEL(squares)
 
 static cc_status launch_rows(cc__rearrange_plan *plan, cc__rows rows, const cc__launcher *launcher)
 {
@@ -504,12 +407,8 @@ cc_status cc__launch_rearrange(const void *work, const cc__launcher *launcher)
     const cc__rearrange *rearrange = (const cc__rearrange *)work;
     cc__rearrange_plan plan;
     cc__rows rows;
-    if (cc__rearrange_choose(rearrange) == CC__REARRANGE_SQUARES) {
-        cc__rearrange_plan_squares(rearrange, &plan);
-        void *arguments[] = {&plan};
-        return launcher->launch(launcher, squares_kernel(rearrange->unit_bytes), (uint32_t)plan.square_count,
-                                CC__BLOCK_THREADS, arguments);
-    }
+    if (cc__rearrange_choose(rearrange) == CC__REARRANGE_SQUARES)
+        return cc__launch_squares(rearrange, launcher);
     bool is_done = false;
     const cc_status status = cc__launch_strips(rearrange, launcher, &is_done);
     if (status != CC_OK || is_done)

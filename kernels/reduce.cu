@@ -1,17 +1,10 @@
 /* Reductions on the GPU, in the order that src/base/reduce.c has on the CPU. */
 #include "kernels/launch.h"
-#include "kernels/sequence.h"
+#include "kernels/reduce_lanes.h"
 
-#define ROUNDS CC__REDUCE_ROUNDS
-/* Of one source, loaded into registers that a second one would need. */
-#ifndef SINGLE_ROUNDS
-#define SINGLE_ROUNDS (2 * CC__NARROW_ROUNDS)
-#endif
 #define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
-#ifndef BLOCKS_PER_MULTIPROCESSOR
 #define BLOCKS_PER_MULTIPROCESSOR 128
-#endif
 #define WARP_THREADS 32
 #define WARPS (CC__BLOCK_THREADS / WARP_THREADS)
 
@@ -31,35 +24,6 @@ typedef struct cc__join_plan {
     cc__reduce_end end;
     int64_t component_count;
 } cc__join_plan;
-
-static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, bool is_first, double x, double y)
-{
-    switch (kind) {
-    case CC__REDUCE_SUM:
-        lane->value = lane->value + x;
-        break;
-    case CC__REDUCE_MINIMUM:
-        lane->value = cc__minimum(lane->value, x);
-        break;
-    case CC__REDUCE_MAXIMUM:
-        lane->value = cc__maximum(lane->value, x);
-        break;
-    case CC__REDUCE_SQUARES:
-        lane->value = lane->value + x * x;
-        break;
-    case CC__REDUCE_DOT:
-        lane->value = lane->value + x * y;
-        break;
-    case CC__REDUCE_MOMENTS: {
-        if (is_first)
-            lane->first = x;
-        double distance = x - lane->first;
-        lane->value = lane->value + distance;
-        lane->squares = lane->squares + distance * distance;
-        break;
-    }
-    }
-}
 
 /* What joins neighbours: `count`, of each, where both have as many components, else 0. */
 static __device__ inline cc__partial join_two(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
@@ -124,93 +88,13 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
                     2 * count);
 }
 
-/* One component of each lane for all rounds of a whole piece. */
-#define TAKE_ROUNDS(COUNT, SIZE, READ, BITS)                                                                           \
-    for (int32_t round = 0; round < ROUNDS; round += COUNT) {                                                          \
-        uint##BITS##_t now_x[COUNT][CC__PACK];                                                                         \
-        uint##BITS##_t now_y[COUNT][CC__PACK];                                                                         \
-        double x[COUNT][CC__PACK];                                                                                     \
-        double y[COUNT][CC__PACK];                                                                                     \
-        READ(from, 0, first + round * CC__REDUCE_LANES, COUNT, now_x);                                                 \
-        if (kind == CC__REDUCE_DOT)                                                                                    \
-            READ(from, 1, first + round * CC__REDUCE_LANES, COUNT, now_y);                                             \
-        cc__convert_##SIZE(from->sources[0].type, now_x, x);                                                           \
-        if (kind == CC__REDUCE_DOT)                                                                                    \
-            cc__convert_##SIZE(from->sources[1].type, now_y, y);                                                       \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < COUNT; r++) {                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                take(kind, &lanes[i], round + r == 0, x[r][i], kind == CC__REDUCE_DOT ? y[r][i] : 0.0);                \
-        }                                                                                                              \
-    }
-
-/* The same for one source of narrow components, each converted when it is taken. */
-static __device__ inline void take_narrow(const cc__packed_sequence *from, cc__reduce_kind kind, int64_t first,
-                                          cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round += SINGLE_ROUNDS) {
-        uint32_t bits[SINGLE_ROUNDS][CC__PACK];
-        cc__read_narrow(from, 0, first + round * CC__REDUCE_LANES, SINGLE_ROUNDS, bits);
-        switch ((int32_t)from->sources[0].type) {
-#define TAKE(NAME, HOLDER, BITS)                                                                                       \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < SINGLE_ROUNDS; r++) {                                                                  \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)bits[r][i]), 0.0);                       \
-        }                                                                                                              \
-        break;
-            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
-            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
-#undef TAKE
-        }
-    }
-}
-
-/* The last piece, and pixels that do not lie in packs. */
-static __device__ inline void take_one_by_one(const cc__packed_sequence *from, cc__reduce_kind kind, int64_t first,
-                                              cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round++) {
-        CC__UNROLL
-        for (int32_t i = 0; i < CC__PACK; i++) {
-            int64_t number = first + round * CC__REDUCE_LANES + i;
-            if (number < from->sequence.count)
-                take(kind, &lanes[i], round == 0, cc__read_one(from, 0, number),
-                     kind == CC__REDUCE_DOT ? cc__read_one(from, 1, number) : 0.0);
-        }
-    }
-}
-
-/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
-static __device__ inline void take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
-                                         int64_t first, cc__reduce_lane lanes[CC__PACK])
-{
-    if (is_narrow && kind != CC__REDUCE_DOT) {
-        take_narrow(from, kind, first, lanes);
-    } else if (is_narrow) {
-        TAKE_ROUNDS(CC__NARROW_ROUNDS, narrow, cc__read_narrow, 32)
-    } else {
-        TAKE_ROUNDS(CC__WIDE_ROUNDS, wide, cc__read_64, 64)
-    }
-}
-
-static __device__ inline bool lie_in_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow)
-{
-    if (kind != CC__REDUCE_DOT)
-        return from->is_packed[0] != 0;
-    return from->is_packed[0] != 0 && from->is_packed[1] != 0 &&
-           (cc__bytes_of_real((int32_t)from->sources[1].type) <= 4) == is_narrow;
-}
-
 static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
                                             cc__partial *shared)
 {
     const cc__packed_sequence *from = &plan->from;
     const int64_t count = from->sequence.count;
-    const bool is_packed = lie_in_packs(from, kind, is_narrow);
+    const bool is_packed = from->is_packed[0] != 0 && (kind != CC__REDUCE_DOT || from->is_packed[1] != 0);
+    const bool is_mixed = kind == CC__REDUCE_DOT && from->sources[0].type != from->sources[1].type;
     int32_t turn = 0;
     for (int64_t piece = blockIdx.x; piece < from->pieces; piece += gridDim.x) {
         const int64_t first = piece * CC__REDUCE_PIECE + CC__PACK * (int32_t)threadIdx.x;
@@ -224,15 +108,18 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             lanes[i].squares = 0.0;
             lanes[i].first = 0.0;
         }
-        if (is_packed && is_whole)
-            take_packs(from, kind, is_narrow, first, lanes);
+        if (!is_packed || !is_whole)
+            cc__take_one_by_one(from, kind, first, lanes);
+        else if (is_mixed)
+            cc__take_mixed(from, first, lanes);
         else
-            take_one_by_one(from, kind, first, lanes);
+            cc__take_packs(from, kind, is_narrow, first, lanes);
         if (is_whole) {
             CC__UNROLL
             for (int32_t i = 0; i < CC__PACK; i++)
-                partials[i] = cc__reduce_lane_end(kind, lanes[i], ROUNDS);
-            all = join_threads(kind, shared + turn, join_pack(kind, partials, ROUNDS), CC__PACK * ROUNDS);
+                partials[i] = cc__reduce_lane_end(kind, lanes[i], CC__REDUCE_ROUNDS);
+            all = join_threads(kind, shared + turn, join_pack(kind, partials, CC__REDUCE_ROUNDS),
+                               CC__PACK * CC__REDUCE_ROUNDS);
         } else {
             for (int32_t i = 0; i < CC__PACK; i++) {
                 const int64_t left = count - first - i;
@@ -257,15 +144,12 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-#ifndef NARROW_BLOCKS
-#define NARROW_BLOCKS 3
-#endif
-DEFINE_KERNEL(SUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MINIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MAXIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SQUARES, narrow, true, NARROW_BLOCKS)
+DEFINE_KERNEL(SUM, narrow, true, 2)
+DEFINE_KERNEL(MINIMUM, narrow, true, 2)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 2)
+DEFINE_KERNEL(SQUARES, narrow, true, 2)
 DEFINE_KERNEL(DOT, narrow, true, 2)
-DEFINE_KERNEL(MOMENTS, narrow, true, NARROW_BLOCKS)
+DEFINE_KERNEL(MOMENTS, narrow, true, 2)
 DEFINE_KERNEL(SUM, wide, false, 4)
 DEFINE_KERNEL(MINIMUM, wide, false, 4)
 DEFINE_KERNEL(MAXIMUM, wide, false, 4)
@@ -289,7 +173,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].count = 0.0;
         }
         /* One block may have all of them: what it waits for is loaded for several rounds at once. */
-        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+        for (int32_t round = 0; round < CC__REDUCE_ROUNDS; round += JOIN_ROUNDS) {
             cc__partial next[JOIN_ROUNDS][CC__PACK];
             CC__UNROLL
             for (int32_t r = 0; r < JOIN_ROUNDS; r++) {

@@ -9,10 +9,6 @@
 #include <string.h>
 
 #define CC__PACK 4 /* lanes of a thread, side by side: CC__REDUCE_LANES / CC__BLOCK_THREADS */
-/* Rounds whose components are loaded before the first is taken: as many bytes for narrow types as for wide ones. */
-#define CC__NARROW_ROUNDS 4
-#define CC__WIDE_ROUNDS 2
-
 typedef struct cc__packed_sequence {
     cc__reduced sources[2];
     cc__sequence sequence;
@@ -63,11 +59,8 @@ static __device__ inline const unsigned char *cc__sequence_find(const cc__packed
     return cc__sequence_find_in_rows(from, n, number);
 }
 
-/*
- * Packs of components that lie side by side, of several rounds from the one that begins with component `first`: as
- * bits, those of narrow types in HOLDERs of 32 bits.
- */
-#define DEFINE_READ(BITS, ALIGNMENT, HOLDER)                                                                           \
+/* Packs of components that lie side by side, of several rounds from the one that begins with component `first`. */
+#define DEFINE_READ(BITS, ALIGNMENT)                                                                                   \
     typedef struct __align__(ALIGNMENT) cc__pack_##BITS                                                                \
     {                                                                                                                  \
         uint##BITS##_t value[CC__PACK];                                                                                \
@@ -75,100 +68,26 @@ static __device__ inline const unsigned char *cc__sequence_find(const cc__packed
     cc__pack_##BITS;                                                                                                   \
                                                                                                                        \
     static __device__ inline void cc__read_##BITS(const cc__packed_sequence *from, int32_t n, int64_t first,           \
-                                                  int32_t rounds, HOLDER out[][CC__PACK])                              \
+                                                  int32_t rounds, cc__pack_##BITS *out)                                \
     {                                                                                                                  \
-        cc__pack_##BITS whole;                                                                                         \
         if (from->sequence.axes == 0) {                                                                                \
             const unsigned char *data = from->sources[n].data + first * ((BITS) / 8);                                  \
             CC__UNROLL                                                                                                 \
-            for (int32_t r = 0; r < rounds; r++) {                                                                     \
-                whole = ((const cc__pack_##BITS *)data)[r * (CC__REDUCE_LANES / CC__PACK)];                            \
-                CC__UNROLL                                                                                             \
-                for (int32_t i = 0; i < CC__PACK; i++)                                                                 \
-                    out[r][i] = whole.value[i];                                                                        \
-            }                                                                                                          \
+            for (int32_t r = 0; r < rounds; r++)                                                                       \
+                out[r] = ((const cc__pack_##BITS *)data)[(int64_t)r * (CC__REDUCE_LANES / CC__PACK)];                  \
             return;                                                                                                    \
         }                                                                                                              \
         CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < rounds; r++) {                                                                         \
-            whole = *(const cc__pack_##BITS *)cc__sequence_find_in_rows(from, n, first + r * CC__REDUCE_LANES);        \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                out[r][i] = whole.value[i];                                                                            \
-        }                                                                                                              \
+        for (int32_t r = 0; r < rounds; r++)                                                                           \
+            out[r] =                                                                                                   \
+                *(const cc__pack_##BITS *)cc__sequence_find_in_rows(from, n, first + (int64_t)r * CC__REDUCE_LANES);   \
     }
 
-DEFINE_READ(8, 4, uint32_t)
-DEFINE_READ(16, 8, uint32_t)
-DEFINE_READ(32, 16, uint32_t)
-DEFINE_READ(64, 16, uint64_t)
+DEFINE_READ(8, 4)
+DEFINE_READ(16, 8)
+DEFINE_READ(32, 16)
+DEFINE_READ(64, 16)
 #undef DEFINE_READ
-
-/* The compiler cannot know that there are no other types. */
-#define CLEAR(ROUNDS_AT_ONCE)                                                                                          \
-    CC__UNROLL                                                                                                         \
-    for (int32_t r = 0; r < (ROUNDS_AT_ONCE); r++) {                                                                   \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < CC__PACK; i++)                                                                         \
-            out[r][i] = 0.0;                                                                                           \
-    }
-
-static __device__ inline void cc__read_narrow(const cc__packed_sequence *from, int32_t n, int64_t first, int32_t rounds,
-                                              uint32_t bits[][CC__PACK])
-{
-    switch (cc__bytes_of_real((int32_t)from->sources[n].type)) {
-    case 1:
-        cc__read_8(from, n, first, rounds, bits);
-        break;
-    case 2:
-        cc__read_16(from, n, first, rounds, bits);
-        break;
-    default:
-        cc__read_32(from, n, first, rounds, bits);
-        break;
-    }
-}
-
-static __device__ inline void cc__convert_narrow(cc_pixel_type type, const uint32_t bits[CC__NARROW_ROUNDS][CC__PACK],
-                                                 double out[CC__NARROW_ROUNDS][CC__PACK])
-{
-    CLEAR(CC__NARROW_ROUNDS)
-#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < CC__NARROW_ROUNDS; r++) {                                                              \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
-        }                                                                                                              \
-        break;
-    switch ((int32_t)type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CONVERT)
-        CC__FOR_EACH_TYPE_OF_32_BITS(CONVERT)
-    }
-#undef CONVERT
-}
-
-static __device__ inline void cc__convert_wide(cc_pixel_type type, const uint64_t bits[CC__WIDE_ROUNDS][CC__PACK],
-                                               double out[CC__WIDE_ROUNDS][CC__PACK])
-{
-    CLEAR(CC__WIDE_ROUNDS)
-#define CONVERT(NAME, HOLDER, BITS)                                                                                    \
-    case CC_PIXEL_##NAME:                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t r = 0; r < CC__WIDE_ROUNDS; r++) {                                                                \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < CC__PACK; i++)                                                                     \
-                out[r][i] = cc__load_##NAME((HOLDER)bits[r][i]);                                                       \
-        }                                                                                                              \
-        break;
-    switch ((int32_t)type) {
-        CC__FOR_EACH_TYPE_OF_64_BITS(CONVERT)
-    }
-#undef CONVERT
-}
-
-#undef CLEAR
 
 /* One component of any type, anywhere. */
 static CC__NOT_INLINE __device__ double cc__read_one(const cc__packed_sequence *from, int32_t n, int64_t number)

@@ -1,6 +1,10 @@
 /* Which rows an expression is computed on, and walking over them. */
 #include "base/evaluate.h"
 
+#include "base/components.h"
+#include "base/loops.h"
+#include "base/past_cache.h"
+
 #include <fenv.h>
 #include <string.h>
 
@@ -65,6 +69,14 @@ void cc__evaluate_plan(const cc__evaluate *work, cc__lattice *out_lattice)
     out_lattice->segments = (out_lattice->length - 1) / CC__SEGMENT + 1;
 }
 
+size_t cc__evaluate_bytes(const cc__evaluate *work, const cc__lattice *lattice)
+{
+    size_t bytes = cc_pixel_type_size_bytes(work->destination_type);
+    for (int32_t i = 0; i < work->source_count; i++)
+        bytes += cc_pixel_type_size_bytes(work->sources[i].type);
+    return (size_t)(lattice->rows * lattice->length) * bytes;
+}
+
 /* A place in the lattice, and how far it is from the first of each span. */
 typedef struct walker {
     int64_t segment;
@@ -101,16 +113,132 @@ static void next_segment(const cc__lattice *lattice, int32_t spans, walker *walk
     }
 }
 
+/* How the components of a row are computed. */
+typedef enum method {
+    METHOD_COPY = 0,
+    METHOD_TABLE = 1, /* one byte into one, of the same pixels: all results are known before */
+    METHOD_NARROW = 2,
+    METHOD_REAL = 3,
+    METHOD_COMPLEX = 4,
+    METHOD_WHOLE = 5
+} method;
+
+typedef struct evaluation {
+    const cc__evaluate *work;
+    const cc__lattice *lattice;
+    const cc__loops *loops;
+    method method;
+    unsigned char table[256];
+    cc__registers registers;
+} evaluation;
+
+static bool has_table(const cc__evaluate *work, const cc__lattice *lattice)
+{
+    if (work->numbers != CC__NUMBERS_REAL || work->source_count != 1 ||
+        cc_pixel_type_size_bytes(work->sources[0].type) != 1 || cc_pixel_type_size_bytes(work->destination_type) != 1 ||
+        lattice->step[0] != 1 || lattice->step[1] != 1)
+        return false;
+    for (int32_t i = 0; i < work->step_count; i++)
+        if (work->steps[i].a.kind == CC__TERM_MAGNITUDE || work->steps[i].b.kind == CC__TERM_MAGNITUDE)
+            return false;
+    return true;
+}
+
+static void make_table(evaluation *all)
+{
+    unsigned char bytes[256];
+    cc__places places;
+    for (int32_t i = 0; i < 256; i++)
+        bytes[i] = (unsigned char)i;
+    places.destination = all->table;
+    places.source[0] = bytes;
+    cc__evaluate_real(all->work, all->lattice, &places, 256, &all->registers);
+}
+
+static method choose_method(const cc__evaluate *work, const cc__lattice *lattice)
+{
+    if (cc__evaluate_is_copy(work))
+        return METHOD_COPY;
+    if (has_table(work, lattice))
+        return METHOD_TABLE;
+    switch (work->numbers) {
+    case CC__NUMBERS_REAL:
+        return cc__evaluate_is_narrow(work, lattice) ? METHOD_NARROW : METHOD_REAL;
+    case CC__NUMBERS_COMPLEX:
+        return METHOD_COMPLEX;
+    case CC__NUMBERS_WHOLE:
+        return METHOD_WHOLE;
+    }
+    return METHOD_REAL;
+}
+
+static void evaluate(evaluation *all, const cc__places *places, int64_t count)
+{
+    switch (all->method) {
+    case METHOD_COPY:
+        cc__evaluate_copy(all->work, all->lattice, places, count);
+        break;
+    case METHOD_TABLE:
+        all->loops->look_up(all->table, places->source[0], places->destination, count);
+        break;
+    case METHOD_NARROW:
+        cc__evaluate_narrow(all->work, all->lattice, places, count);
+        break;
+    case METHOD_REAL:
+        cc__evaluate_real(all->work, all->lattice, places, count, &all->registers);
+        break;
+    case METHOD_COMPLEX:
+        cc__evaluate_complex(all->work, all->lattice, places, count);
+        break;
+    case METHOD_WHOLE:
+        cc__evaluate_whole(all->work, all->lattice, places, count);
+        break;
+    }
+}
+
+/* The destination's components lie side by side. */
+static void evaluate_past_cache(evaluation *all, const cc__places *places, int64_t count)
+{
+    unsigned char block[CC__PAST_CACHE_BLOCK] __attribute__((aligned(64)));
+    const int64_t *step = all->lattice->step;
+    cc__places part = *places;
+    if (all->method == METHOD_COPY && step[1 + all->work->steps[0].a.number] == step[0]) {
+        cc__past_cache_copy(places->destination, places->source[all->work->steps[0].a.number],
+                            (size_t)(count * step[0]));
+        return;
+    }
+    for (int64_t done = 0; done < count;) {
+        unsigned char *to = places->destination + done * step[0];
+        const int64_t some = cc__past_cache_part(to, step[0], count - done);
+        part.destination = block;
+        for (int32_t i = 0; i < all->work->source_count; i++)
+            part.source[i] = places->source[i] + done * step[1 + i];
+        evaluate(all, &part, some);
+        cc__past_cache_copy(to, block, (size_t)(some * step[0]));
+        done += some;
+    }
+}
+
 void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice, int64_t first, int64_t count)
 {
     const int32_t spans = 1 + work->source_count;
-    const bool is_copy = cc__evaluate_is_copy(work);
+    const bool past_cache =
+        lattice->past_cache && lattice->step[0] == (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    evaluation all;
     walker walk;
     cc__places places;
     /* The caller's rounding mode, flushing of subnormals or trapping must neither change results nor be changed. */
     fenv_t environment;
     fegetenv(&environment);
     fesetenv(FE_DFL_ENV);
+    all.work = work;
+    all.lattice = lattice;
+    all.loops = cc__loops_get();
+    all.method = choose_method(work, lattice);
+    if (all.method == METHOD_REAL || all.method == METHOD_TABLE)
+        cc__evaluate_prepare(work, &all.registers);
+    if (all.method == METHOD_TABLE)
+        make_table(&all);
     begin_walk(lattice, spans, first, &walk);
     for (int64_t done = 0; done < count; done++) {
         const int64_t skipped = walk.segment * CC__SEGMENT;
@@ -119,25 +247,14 @@ void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice,
         places.destination = work->destination.data + walk.offset[0] + skipped * lattice->step[0];
         for (int32_t i = 0; i < work->source_count; i++)
             places.source[i] = work->sources[i].data + walk.offset[1 + i] + skipped * lattice->step[1 + i];
-        if (is_copy) {
-            cc__evaluate_copy(work, lattice, &places, length);
-            next_segment(lattice, spans, &walk);
-            continue;
-        }
-        switch (work->numbers) {
-        case CC__NUMBERS_REAL:
-            if (!cc__evaluate_float32(work, lattice, &places, length))
-                cc__evaluate_real(work, lattice, &places, length);
-            break;
-        case CC__NUMBERS_COMPLEX:
-            cc__evaluate_complex(work, lattice, &places, length);
-            break;
-        case CC__NUMBERS_WHOLE:
-            cc__evaluate_whole(work, lattice, &places, length);
-            break;
-        }
+        if (past_cache)
+            evaluate_past_cache(&all, &places, length);
+        else
+            evaluate(&all, &places, length);
         next_segment(lattice, spans, &walk);
     }
+    if (past_cache)
+        cc__past_cache_end();
     fesetenv(&environment);
 }
 

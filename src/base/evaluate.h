@@ -74,11 +74,14 @@ typedef struct cc__lattice {
     int64_t stride[CC__MAX_SPANS][CC_MAX_DIMENSION];
     int64_t rows;
     int64_t segments; /* a row is cut into so many, all but the last with CC__SEGMENT components */
+    bool past_cache;  /* on the host: see base/past_cache.h */
 } cc__lattice;
 
 #define CC__SEGMENT 4096
 
 void cc__evaluate_plan(const cc__evaluate *work, cc__lattice *out_lattice);
+/* What the work reads and writes, about. */
+size_t cc__evaluate_bytes(const cc__evaluate *work, const cc__lattice *lattice);
 /* Segments `first` to `first + count` of lattice.rows * lattice.segments, which need not be done in order. */
 void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice, int64_t first, int64_t count);
 void cc__evaluate_on_host(const cc__evaluate *work);
@@ -88,13 +91,30 @@ typedef struct cc__places {
     unsigned char *destination;
     const unsigned char *source[CC__MAX_SOURCES];
 } cc__places;
-void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count);
+
+/* Where a thread keeps values on the way, so many at a time that they stay in the nearest cache. */
+#define CC__REGISTER_VALUES 256
+/* Values that are spread over a register once for all components; more are spread again each time. */
+#define CC__SPREAD_VALUES 4
+typedef struct cc__registers {
+    double value[CC__REGISTER_VALUES];
+    double a[CC__REGISTER_VALUES];
+    double b[CC__REGISTER_VALUES];
+    double spread[CC__SPREAD_VALUES][CC__REGISTER_VALUES];
+    double slot[CC_MAX_STEPS][CC__REGISTER_VALUES];
+} cc__registers;
+/* Spreads the values. */
+void cc__evaluate_prepare(const cc__evaluate *work, cc__registers *out_registers);
+void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
+                       cc__registers *registers);
 void cc__evaluate_complex(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places,
                           int64_t count);
 void cc__evaluate_whole(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count);
-/* False when the work is not of the kind that this does: one step in float32. */
-bool cc__evaluate_float32(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places,
-                          int64_t count);
+
+/* Casts and single steps in float32, where that gives the same bits and components lie side by side: false elsewhere.
+ */
+bool cc__evaluate_is_narrow(const cc__evaluate *work, const cc__lattice *lattice);
+void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count);
 
 /* LOAD alone, between equal types: the bits as they are. */
 bool cc__evaluate_is_copy(const cc__evaluate *work);

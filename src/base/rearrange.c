@@ -1,6 +1,8 @@
 #include "base/rearrange.h"
 
 #include "base/components.h"
+#include "base/loops.h"
+#include "base/past_cache.h"
 #include "kernels/border_math.h"
 #include "kernels/pixel_math.h"
 
@@ -190,12 +192,37 @@ static inline void copy_each(unsigned char *to, int64_t to_stride, const unsigne
         memcpy(to + i * to_stride, from + i * from_stride, bytes);
 }
 
+/* The source's go backwards; the first is at `from`. */
+static void reverse_pixels(const cc__rearrange *work, unsigned char *to, const unsigned char *from, int64_t bytes,
+                           int64_t count)
+{
+    const cc__loops *loops = cc__loops_get();
+    unsigned char block[CC__PAST_CACHE_BLOCK] __attribute__((aligned(64)));
+    if (work->past_cache == 0) {
+        loops->reverse(to, from, bytes, count);
+        return;
+    }
+    for (int64_t done = 0; done < count;) {
+        const int64_t part = cc__past_cache_part(to + done * bytes, bytes, count - done);
+        loops->reverse(block, from - done * bytes, bytes, part);
+        cc__past_cache_copy(to + done * bytes, block, (size_t)(part * bytes));
+        done += part;
+    }
+}
+
 static void copy_pixels(const cc__rearrange *work, unsigned char *to, int64_t to_stride, const unsigned char *from,
                         int64_t from_stride, int64_t count)
 {
     const int64_t bytes = (int64_t)work->units * work->unit_bytes;
     if (to_stride == bytes && from_stride == bytes) {
-        memcpy(to, from, (size_t)(count * bytes));
+        if (work->past_cache != 0)
+            cc__past_cache_copy(to, from, (size_t)(count * bytes));
+        else
+            memcpy(to, from, (size_t)(count * bytes));
+        return;
+    }
+    if (to_stride == bytes && from_stride == -bytes && bytes <= 8 && (bytes & (bytes - 1)) == 0) {
+        reverse_pixels(work, to, from, bytes, count);
         return;
     }
     switch (bytes) {

@@ -29,7 +29,7 @@ typedef struct cc__rearrange {
     int32_t components;
     int32_t unit_bytes; /* equal types: a pixel is made of units, each 1, 2, 4, 8 or 16 bytes and aligned */
     int32_t units;
-    int32_t reserved;
+    int32_t past_cache; /* on the host: see base/past_cache.h */
     /* A pixel of the destination, for CC_BORDER_CONSTANT. */
     unsigned char value[CC__MAX_PIXEL_BYTES] __attribute__((aligned(16)));
 } cc__rearrange;

@@ -1,5 +1,6 @@
 #include "base/work.h"
 
+#include "base/past_cache.h"
 #include "base/rows.h"
 
 #include <stdbool.h>
@@ -7,6 +8,9 @@
 
 /* Large enough that a copy runs at full speed, small enough to stay in the nearest cache. */
 #define FILL_BLOCK_BYTES 8192
+
+/* Shorter rows have too few whole lines. */
+#define PAST_CACHE_ROW_BYTES 512
 
 void cc__work_collapse(int64_t size[CC_MAX_DIMENSION], int64_t stride_a[CC_MAX_DIMENSION],
                        int64_t stride_b[CC_MAX_DIMENSION])
@@ -65,12 +69,27 @@ static void copy_rows(const cc__rows *rows, unsigned char *destination, unsigned
     }
 }
 
-void cc__copy_on_host(const cc__copy *work)
+static void copy_rows_past_cache(const cc__rows *rows, unsigned char *destination, unsigned char *source,
+                                 void *argument)
+{
+    (void)argument;
+    for (int64_t row = 0; row < rows->size[0]; row++)
+        cc__past_cache_copy(destination + row * rows->stride[0][0], source + row * rows->stride[1][0],
+                            (size_t)rows->length);
+}
+
+void cc__copy_part_on_host(const cc__copy *work, bool past_cache)
 {
     cc__rows rows;
     cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, work->source.stride,
                   &rows);
-    cc__rows_each(&rows, work->destination.data, work->source.data, copy_rows, NULL);
+    cc__rows_each(&rows, work->destination.data, work->source.data,
+                  past_cache && rows.length >= PAST_CACHE_ROW_BYTES ? copy_rows_past_cache : copy_rows, NULL);
+}
+
+void cc__copy_on_host(const cc__copy *work)
+{
+    cc__copy_part_on_host(work, false);
 }
 
 /* Writes the value once, then what is there again and again. */
@@ -91,7 +110,25 @@ static void fill_row(unsigned char *row, size_t length, const unsigned char *val
 typedef struct fill_state {
     const cc__fill *work;
     bool is_one_byte; /* all bytes of the value are the same */
+    /* The value again and again: one more than fits, so that a block may begin in the middle of one. */
+    unsigned char pattern[CC__PAST_CACHE_BLOCK + CC__MAX_PIXEL_BYTES];
 } fill_state;
+
+static void fill_rows_past_cache(const cc__rows *rows, unsigned char *destination, unsigned char *unused,
+                                 void *argument)
+{
+    (void)unused;
+    const fill_state *state = argument;
+    const int64_t pixel_bytes = state->work->pixel_bytes;
+    for (int64_t row = 0; row < rows->size[0]; row++) {
+        unsigned char *at = destination + row * rows->stride[0][0];
+        for (int64_t done = 0; done < rows->length;) {
+            const int64_t part = cc__past_cache_part(at + done, 1, rows->length - done);
+            cc__past_cache_copy(at + done, state->pattern + done % pixel_bytes, (size_t)part);
+            done += part;
+        }
+    }
+}
 
 static void fill_rows(const cc__rows *rows, unsigned char *destination, unsigned char *unused, void *argument)
 {
@@ -138,12 +175,25 @@ static void fill_single_pixels(const cc__rows *rows, unsigned char *destination,
     }
 }
 
-void cc__fill_on_host(const cc__fill *work)
+void cc__fill_part_on_host(const cc__fill *work, bool past_cache)
 {
     size_t pixel_bytes = (size_t)work->pixel_bytes;
-    fill_state state = {work, memcmp(work->value, work->value + 1, pixel_bytes - 1) == 0};
+    fill_state state;
+    cc__rows_function function = fill_rows;
     cc__rows rows;
+    state.work = work;
+    state.is_one_byte = memcmp(work->value, work->value + 1, pixel_bytes - 1) == 0;
     cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, NULL, &rows);
-    cc__rows_each(&rows, work->destination.data, NULL,
-                  rows.length == work->pixel_bytes ? fill_single_pixels : fill_rows, &state);
+    if (past_cache && rows.length >= PAST_CACHE_ROW_BYTES) {
+        fill_row(state.pattern, sizeof state.pattern / pixel_bytes * pixel_bytes, work->value, pixel_bytes);
+        function = fill_rows_past_cache;
+    } else if (rows.length == work->pixel_bytes) {
+        function = fill_single_pixels;
+    }
+    cc__rows_each(&rows, work->destination.data, NULL, function, &state);
+}
+
+void cc__fill_on_host(const cc__fill *work)
+{
+    cc__fill_part_on_host(work, false);
 }

@@ -4,6 +4,7 @@
 
 #include <cudacommon/pixel.h>
 #include <cudacommon/region.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,11 @@ typedef struct cc__rescale {
 void cc__copy_on_host(const cc__copy *work);
 void cc__fill_on_host(const cc__fill *work);
 void cc__rescale_on_host(const cc__rescale *work);
+
+/* The same for a part of larger work; past_cache: see base/past_cache.h, whose end is the caller's. */
+void cc__copy_part_on_host(const cc__copy *work, bool past_cache);
+void cc__fill_part_on_host(const cc__fill *work, bool past_cache);
+void cc__rescale_part_on_host(const cc__rescale *work, bool past_cache);
 
 /*
  * Merges axes whose rows follow each other without a gap in every span, so that a dense box becomes one long row.

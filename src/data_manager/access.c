@@ -16,7 +16,8 @@ static cc__mapping *share_reading(cc__data_manager *manager, cc__mapping *mappin
             memcmp(other->box.start, mapping->box.start, sizeof other->box.start) != 0)
             continue;
         ++other->count;
-        other->reach = cc__box_bounding(&other->reach, &mapping->box);
+        other->further = cc__box_bounding(cc__mapping_reach(other), &mapping->box);
+        other->has_further = true;
         cc__data_manager_drop_fence(manager, mapping);
         if (cc__box_contains(&mapping->box, &other->box))
             other->box = mapping->box;
@@ -48,8 +49,11 @@ cc_status cc__data_manager_map(cc__data_manager *manager, const cc__access_reque
 {
     cc__mapping *mapping = NULL;
     bool changes = false;
+    cc_status status = CC_OK;
     cc__lock_take(&manager->lock);
-    cc_status status = cc__lending_begin(manager, request, &mapping);
+    mapping = cc__lending_begin_at_once(manager, request);
+    if (mapping == NULL)
+        status = cc__lending_begin(manager, request, &mapping);
     if (status != CC_OK)
         goto unlock;
     if (request->access != CC_ACCESS_READ)
@@ -90,11 +94,15 @@ cc_status cc__data_manager_unmap(cc__data_manager *manager, const char *function
         status = cc__lending_note_use(manager, mapping, stream);
     if (status != CC_OK)
         goto unlock;
-    if (--mapping->count == 0)
+    --mapping->count;
+    if (mapping->count == 0 && (mapping->access != CC_ACCESS_READ || manager->mappings.count > 1)) {
         cc__lending_end(manager, mapping);
-    else
-        /* The other readers' use ends at another point. */
+    } else {
+        /* Other readers' use ends at another point. */
         cc__data_manager_drop_fence(manager, mapping);
+        if (mapping->count == 0)
+            cc__mappings_remove(&manager->mappings, mapping);
+    }
     *out_is_gone = is_gone(manager, owner);
 unlock:
     cc__lock_let_go(&manager->lock);

@@ -132,7 +132,7 @@ cc_status cc__loans_end_use(cc__data_manager *manager, const char *function, cc_
     status = cc__loans_bring_back(manager, function, mapping);
     mapping->pixels = pixels;
     if (status == CC_OK)
-        status = cc__loans_follow(manager, &mapping->reach);
+        status = cc__loans_follow(manager, cc__mapping_reach(mapping));
     if (timeline != NULL && status == CC_OK) {
         cc__timeline_unreserve(timeline);
     } else if (timeline != NULL) {

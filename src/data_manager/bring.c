@@ -88,9 +88,11 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
     }
     if (status == CC_OK) {
         uint64_t copied_bytes = 0;
-        for (int32_t i = 0; i < plan.count; ++i)
+        for (int32_t i = 0, end = 0; i < plan.count; i = end) {
+            end = cc__plan_end_of_origin(&plan, i);
             if (plan.steps[i].kind == CC__STEP_COPY)
-                copied_bytes += (uint64_t)(cc__box_pixels(&plan.steps[i].box) * manager->layout.pixel_bytes);
+                copied_bytes += (uint64_t)(cc__plan_pixels(&plan, i, end) * manager->layout.pixel_bytes);
+        }
         manager->counters.avoided_copies += copied_bytes == 0;
         manager->counters.avoided_bytes += box_bytes - copied_bytes;
     }

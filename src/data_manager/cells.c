@@ -250,24 +250,8 @@ void cc__cells_change_all(cc__cells *cells, cc__sources keep, cc__sources add, c
     cc__cells_join_all(cells);
 }
 
-static int32_t next_in_order(cc__cells_walk *walk)
+int32_t cc__cells_next_below(cc__cells_walk *walk)
 {
-    const cc__cells *cells = walk->cells;
-    for (int32_t at = walk->in_order; at < cells->used; ++at) {
-        const cc__cell_node *node = &cells->nodes[at];
-        if (node->height != 0 || (walk->skip != 0 && (node->cell.sources & walk->skip) == walk->skip))
-            continue;
-        walk->in_order = at + 1;
-        return at;
-    }
-    walk->in_order = cells->used;
-    return CC__NO_CELL;
-}
-
-int32_t cc__cells_next(cc__cells_walk *walk)
-{
-    if (walk->in_order != CC__NO_CELL)
-        return next_in_order(walk);
     while (walk->depth > 0) {
         const int32_t at = walk->stack[--walk->depth];
         const cc__cell_node *node = &walk->cells->nodes[at];

@@ -94,6 +94,23 @@ static inline void cc__cells_begin(cc__cells_walk *walk, const cc__cells *cells,
     else
         walk->stack[walk->depth++] = cells->root;
 }
-int32_t cc__cells_next(cc__cells_walk *walk); /* CC__NO_CELL at the end */
+int32_t cc__cells_next_below(cc__cells_walk *walk); /* not for use outside of what follows */
+
+/* CC__NO_CELL at the end. */
+static inline int32_t cc__cells_next(cc__cells_walk *walk)
+{
+    if (walk->in_order == CC__NO_CELL)
+        return cc__cells_next_below(walk);
+    const cc__cells *cells = walk->cells;
+    for (int32_t at = walk->in_order; at < cells->used; ++at) {
+        const cc__cell_node *node = &cells->nodes[at];
+        if (node->height != 0 || (walk->skip != 0 && (node->cell.sources & walk->skip) == walk->skip))
+            continue;
+        walk->in_order = at + 1;
+        return at;
+    }
+    walk->in_order = cells->used;
+    return CC__NO_CELL;
+}
 
 #endif

@@ -145,17 +145,26 @@ static bool is_known_open(cc_stream stream, uint64_t stream_id)
     return cc__stream_is_legacy_default(stream) || (stream != CC_STREAM_PER_THREAD && stream_id != 0);
 }
 
-/* A fence that is not recorded yet for the site's default stream, kept so that most uses need no new one. */
-static cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
+static cc_status make_default_fence(cc__data_manager *manager, cc_place device)
 {
-    cc__site *site = cc__data_manager_site(manager, device);
+    cc__site *site = &manager->devices[device];
+    cc__fence *fence = NULL;
+    const cc_status status = cc__fence_create_for_default_stream(manager->backend, device, &fence);
+    if (status != CC_OK)
+        return status;
+    cc__fence_release(site->default_fence);
+    site->default_fence = fence;
+    return CC_OK;
+}
+
+/* One that is not recorded yet for the default stream of a device's site, kept so that most uses need no new one. */
+static inline cc_status get_default_fence(cc__data_manager *manager, cc_place device, cc__fence **out_fence)
+{
+    const cc__site *site = &manager->devices[device];
     if (site->default_fence == NULL || site->default_fence->event != NULL) {
-        cc__fence *fence = NULL;
-        const cc_status status = cc__fence_create_for_default_stream(manager->backend, device, &fence);
+        const cc_status status = make_default_fence(manager, device);
         if (status != CC_OK)
             return status;
-        cc__fence_release(site->default_fence);
-        site->default_fence = fence;
     }
     *out_fence = site->default_fence;
     return CC_OK;
@@ -192,13 +201,6 @@ static cc_status reserve_note(cc__data_manager *manager, cc__mapping *mapping, c
     if (status != CC_OK)
         cc__timeline_unreserve(timeline);
     return status;
-}
-
-/* Counts an access for which there was nothing to bring. */
-static void count_ready(cc__data_manager *manager, const cc__box *box)
-{
-    ++manager->counters.avoided_copies;
-    manager->counters.avoided_bytes += (uint64_t)(cc__box_pixels(box) * manager->layout.pixel_bytes);
 }
 
 /* Whether the pixels are there, and nobody must be waited for. */
@@ -274,7 +276,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
         }
     }
     if (ready) {
-        count_ready(manager, &request->box);
+        cc__lending_count_ready(manager, &request->box);
     } else {
         if (on_host && request->access != CC_ACCESS_WRITE)
             status = cc__loans_wait_for_devices(manager, mapping);
@@ -368,7 +370,7 @@ cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, 
     if (is_marked_late(mapping, stream)) {
         status = get_default_fence(manager, mapping->place, &fence);
         if (status == CC_OK)
-            cc__timeline_add(&site->timeline, &mapping->reach, use_of(mapping), fence);
+            cc__timeline_add(&site->timeline, cc__mapping_reach(mapping), use_of(mapping), fence);
     } else {
         status = record(manager, mapping, stream);
         if (status != CC_OK)
@@ -376,7 +378,8 @@ cc_status cc__lending_note_use(cc__data_manager *manager, cc__mapping *mapping, 
         /* An operation's mapping shares its fence with those of other images when it ends. */
         if (mapping->owner == NULL)
             cc__fence_retain(mapping->fence);
-        cc__timeline_take(&site->timeline, &mapping->reach, use_of(mapping), mapping->fence, &site->spare_fence);
+        cc__timeline_take(&site->timeline, cc__mapping_reach(mapping), use_of(mapping), mapping->fence,
+                          &site->spare_fence);
         if (mapping->owner != NULL)
             mapping->fence = NULL;
     }

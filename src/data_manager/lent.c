@@ -31,7 +31,8 @@ const cc__mapping *cc__lent_find_onlooker(const cc__lent *list, const cc__mappin
         if (!lent->writes || lent->place == place || !cc__box_intersect(&lent->box, box, &shared))
             continue;
         for (int32_t i = 0; i < mappings->count; ++i)
-            if (mappings->entries[i]->place == place && cc__box_overlaps(&mappings->entries[i]->reach, &shared))
+            if (mappings->entries[i]->place == place &&
+                cc__box_overlaps(cc__mapping_reach(mappings->entries[i]), &shared))
                 return mappings->entries[i];
     }
     return NULL;

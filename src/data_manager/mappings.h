@@ -17,13 +17,20 @@ typedef struct cc__mapping {
     const void *pixels; /* as lent; NULL until then */
     int32_t count;      /* readers of one owner that start at the same pixel share a mapping, and end together; 0: a
                            further box of such readers, lent as long as the mapping that has the pixels */
-    cc__box reach;      /* the box, and all further ones */
+    bool has_further;   /* else there is nothing in the next */
+    cc__box further;    /* the box, and all further ones */
     cc_stream stream;   /* on a device: where the pixels were asked for */
     uint64_t stream_id;
     cc__fence *fence;     /* on a device: for the event of the unmap call, unless that is marked late */
     const char *function; /* who asked for it, for messages and traces */
     bool is_noted;        /* an operation's work is done, and the fence says when */
 } cc__mapping;
+
+/* The box, and all further ones. */
+static inline const cc__box *cc__mapping_reach(const cc__mapping *mapping)
+{
+    return mapping->has_further ? &mapping->further : &mapping->box;
+}
 
 typedef struct cc__mappings {
     cc__mapping **entries;
@@ -53,7 +60,7 @@ static inline cc__mapping *cc__mappings_add(cc__mappings *mappings, const void *
     mapping->box = *box;
     mapping->pixels = NULL;
     mapping->count = 1;
-    mapping->reach = *box;
+    mapping->has_further = false;
     mapping->stream = NULL;
     mapping->stream_id = 0;
     mapping->fence = NULL;

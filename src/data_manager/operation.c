@@ -103,7 +103,7 @@ static cc_status tell_borrowers(cc__data_manager *manager, cc__mapping *mapping)
     cc__lock_take(&manager->lock);
     cc_status status = cc__loans_bring_back(manager, mapping->function, mapping);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
-        status = cc__loans_follow(manager, &mapping->reach);
+        status = cc__loans_follow(manager, cc__mapping_reach(mapping));
     cc__lock_let_go(&manager->lock);
     return status;
 }
@@ -168,7 +168,7 @@ static void follow_reading(cc__data_manager *manager, const cc__mapping *mapping
 {
     cc__error_state before;
     cc__error_save(&before);
-    if (cc__loans_follow(manager, &mapping->reach) != CC_OK)
+    if (cc__loans_follow(manager, cc__mapping_reach(mapping)) != CC_OK)
         cc__error_restore(&before);
 }
 
@@ -178,7 +178,7 @@ void cc__data_manager_end(cc__data_manager *manager, cc__mapping *mapping, const
     if (mapping->place != CC_PLACE_HOST && !mapping->is_noted) {
         cc__timeline *timeline = &cc__data_manager_site(manager, mapping->place)->timeline;
         if (worker->is_noted)
-            cc__timeline_add(timeline, &mapping->reach, CC__USE_READ, worker->fence);
+            cc__timeline_add(timeline, cc__mapping_reach(mapping), CC__USE_READ, worker->fence);
         else
             cc__timeline_unreserve(timeline);
         if (worker->is_noted && manager->loans != NULL)

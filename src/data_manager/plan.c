@@ -10,6 +10,8 @@
 #define STEPS_TO_COMPARE 32
 
 #define FIRST_ALLOCATED_STEPS 64
+/* So many at once when there are as many cells, though they may not all be needed. */
+#define MOST_EXPECTED_STEPS 512
 
 void cc__plan_init(cc__plan *plan)
 {
@@ -17,6 +19,7 @@ void cc__plan_init(cc__plan *plan)
     plan->count = 0;
     plan->origins = 0;
     plan->around = (cc__box){{0}, {0}};
+    plan->pixels = 0;
     plan->capacity = CC__PLAN_INLINE_STEPS;
     plan->reads_undefined = false;
     plan->asked_by = NULL;
@@ -52,21 +55,26 @@ int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first)
     return end;
 }
 
-static cc_status add_step(cc__plan *plan, const cc__step *step)
+int64_t cc__plan_pixels(const cc__plan *plan, int32_t first, int32_t end)
 {
-    if (plan->count == plan->capacity) {
-        const bool is_inline = plan->steps == plan->inline_steps;
-        const size_t capacity = is_inline ? FIRST_ALLOCATED_STEPS : (size_t)plan->capacity * 2;
-        cc__step *steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
-        if (steps == NULL)
-            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__plan_make: no memory for %zu steps", capacity);
-        if (is_inline)
-            memcpy(steps, plan->inline_steps, sizeof plan->inline_steps);
-        plan->steps = steps;
-        plan->capacity = (int32_t)capacity;
-    }
-    plan->steps[plan->count] = *step;
-    ++plan->count;
+    int64_t pixels = 0;
+    if (first == 0 && end == plan->count)
+        return plan->pixels;
+    for (int32_t i = first; i < end; ++i)
+        pixels += cc__box_pixels(&plan->steps[i].box);
+    return pixels;
+}
+
+static cc_status grow(cc__plan *plan, size_t capacity)
+{
+    const bool is_inline = plan->steps == plan->inline_steps;
+    cc__step *steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
+    if (steps == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__plan_make: no memory for %zu steps", capacity);
+    if (is_inline)
+        memcpy(steps, plan->inline_steps, sizeof plan->inline_steps);
+    plan->steps = steps;
+    plan->capacity = (int32_t)capacity;
     return CC_OK;
 }
 
@@ -196,76 +204,116 @@ typedef struct planner {
     cc__plan *plan;
     cc_place place;
     cc__plan_scope scope;
+    cc_place only_at;
     const cc__plan_topology *topology;
+    int32_t expected_count; /* of steps */
+    /* The last sources that were looked at, and what pixels that have them become: cells in a row mostly have the same.
+     */
+    cc__sources last;
+    bool is_in_scope;
+    bool is_step;
+    cc__step_kind kind;
+    cc_place source;
     cc__sources first; /* those that the first step's pixels have */
-    int64_t pixels;    /* of all steps */
     bool may_join;     /* else all steps are cells of one kind, which would have been joined */
 } planner;
 
-static cc_status plan_part(planner *self, const cc__box *box, cc__sources sources)
+static void look_at(planner *self, cc__sources sources)
 {
-    cc__step step = {.box = *box, .kind = CC__STEP_COPY, .source = CC_PLACE_HOST};
+    self->last = sources;
+    self->is_in_scope = in_scope(sources, self->place, self->scope, self->only_at);
+    self->is_step = true;
+    self->source = CC_PLACE_HOST;
     if (sources == CC__SOURCE_UNDEFINED) {
-        self->plan->reads_undefined = true;
-        if (self->scope != CC__PLAN_STALE_OR_ZERO)
-            return CC_OK;
-        step.kind = CC__STEP_ZERO;
+        self->is_step = self->scope == CC__PLAN_STALE_OR_ZERO;
+        self->kind = CC__STEP_ZERO;
     } else if ((sources & CC__SOURCE_CONSTANT) != 0) {
-        step.kind = CC__STEP_CONSTANT;
+        self->kind = CC__STEP_CONSTANT;
     } else {
-        step.source = nearest(sources, self->place, self->topology);
+        self->kind = CC__STEP_COPY;
+        if (self->is_in_scope)
+            self->source = nearest(sources, self->place, self->topology);
     }
-    if (self->plan->count == 0) {
-        self->first = sources;
-        self->plan->around = *box;
-    }
-    self->plan->around = cc__box_bounding(&self->plan->around, box);
-    self->pixels += cc__box_pixels(box);
-    self->may_join = self->may_join || sources != self->first;
-    return add_step(self->plan, &step);
 }
 
-static cc_status plan_cells(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+/* Adds a part, not empty, of the sources that were looked at, which are in scope. */
+static inline cc_status plan_part(planner *self, const cc__box *box)
+{
+    cc__plan *plan = self->plan;
+    if (self->last == CC__SOURCE_UNDEFINED)
+        plan->reads_undefined = true;
+    if (!self->is_step)
+        return CC_OK;
+    if (plan->count == plan->capacity) {
+        const int32_t larger = plan->capacity < FIRST_ALLOCATED_STEPS / 2 ? FIRST_ALLOCATED_STEPS : plan->capacity * 2;
+        const cc_status status = grow(plan, (size_t)(larger > self->expected_count ? larger : self->expected_count));
+        if (status != CC_OK)
+            return status;
+    }
+    if (plan->count == 0)
+        self->first = self->last;
+    self->may_join = self->may_join || self->last != self->first;
+    cc__step *step = &plan->steps[plan->count++];
+    step->box = *box;
+    step->kind = self->kind;
+    step->source = self->source;
+    return CC_OK;
+}
+
+static cc_status plan_cells(planner *self, const cc__validity *validity, const cc__box *box)
 {
     const cc__sources skip = self->scope == CC__PLAN_ONLY_AT ? 0 : CC__SOURCE(self->place);
+    const bool takes_all = cc__box_contains(box, &validity->whole);
     cc__cells_walk walk;
     cc_status status = CC_OK;
     cc__cells_begin(&walk, &validity->cells, box, skip);
     for (int32_t at = cc__cells_next(&walk); status == CC_OK && at != CC__NO_CELL; at = cc__cells_next(&walk)) {
         const cc__cell *cell = cc__cells_get(&validity->cells, at);
         cc__box inside;
-        if (!in_scope(cell->sources, self->place, self->scope, only_at))
+        if (cell->sources != self->last)
+            look_at(self, cell->sources);
+        if (!self->is_in_scope)
             continue;
-        if (cc__box_contains(box, &cell->box)) {
-            status = plan_part(self, &cell->box, cell->sources);
+        if (takes_all || cc__box_contains(box, &cell->box)) {
+            status = plan_part(self, &cell->box);
         } else if (cc__box_intersect(&cell->box, box, &inside)) {
             self->may_join = true;
-            status = plan_part(self, &inside, cell->sources);
+            status = plan_part(self, &inside);
         }
     }
     return status;
 }
 
-typedef struct rest_planner {
-    planner *self;
-    cc__sources sources;
-} rest_planner;
-
 static cc_status plan_rest_part(void *context, const cc__box *part)
 {
-    const rest_planner *rest = context;
-    return plan_part(rest->self, part, rest->sources);
+    return plan_part(context, part);
 }
 
-static cc_status plan_rest(planner *self, const cc__validity *validity, const cc__box *box, cc_place only_at)
+static cc_status plan_rest(planner *self, const cc__validity *validity, const cc__box *box)
 {
-    rest_planner rest = {self, validity->rest};
-    if (!in_scope(validity->rest, self->place, self->scope, only_at) || cc__validity_count_rest(validity, box) == 0)
+    look_at(self, validity->rest);
+    if (!self->is_in_scope || cc__validity_count_rest(validity, box) == 0)
         return CC_OK;
-    if (validity->rest == CC__SOURCE_UNDEFINED && self->scope != CC__PLAN_STALE_OR_ZERO)
-        return plan_part(self, box, validity->rest);
+    if (!self->is_step)
+        return plan_part(self, box);
     self->may_join = true;
-    return cc__validity_rest_parts(validity, box, plan_rest_part, &rest);
+    return cc__validity_rest_parts(validity, box, plan_rest_part, self);
+}
+
+/* What all steps are together, of which there is one at least. All cells are what the tree of them knows. */
+static void sum_up(const planner *self, const cc__validity *validity)
+{
+    cc__plan *plan = self->plan;
+    if (!self->may_join && plan->count == validity->cells.count) {
+        plan->around = cc__cells_get(&validity->cells, validity->cells.root)->box;
+        plan->pixels = cc__box_pixels(&validity->whole) - validity->rest_pixels;
+        return;
+    }
+    plan->around = plan->steps[0].box;
+    for (int32_t i = 0; i < plan->count; ++i) {
+        plan->around = cc__box_bounding(&plan->around, &plan->steps[i].box);
+        plan->pixels += cc__box_pixels(&plan->steps[i].box);
+    }
 }
 
 static void join_pairs(cc__plan *plan)
@@ -281,17 +329,22 @@ static void join_pairs(cc__plan *plan)
 cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_place place, cc__plan_scope scope,
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan)
 {
-    planner self = {.plan = out_plan, .place = place, .scope = scope, .topology = topology};
+    planner self = {.plan = out_plan, .place = place, .scope = scope, .only_at = only_at, .topology = topology};
+    const int32_t cells = validity->cells.count;
+    self.expected_count = cells < MOST_EXPECTED_STEPS ? cells : MOST_EXPECTED_STEPS;
     cc__plan_init(out_plan);
-    cc_status status = plan_cells(&self, validity, box, only_at);
+    cc_status status = plan_cells(&self, validity, box);
     if (status == CC_OK)
-        status = plan_rest(&self, validity, box, only_at);
+        status = plan_rest(&self, validity, box);
     if (status != CC_OK) {
         cc__plan_destroy(out_plan);
         return status;
     }
-    if (!self.may_join && self.pixels != cc__box_pixels(&out_plan->around)) {
-        out_plan->origins = out_plan->count > 0;
+    if (out_plan->count == 0)
+        return CC_OK;
+    sum_up(&self, validity);
+    if (!self.may_join && out_plan->pixels != cc__box_pixels(&out_plan->around)) {
+        out_plan->origins = 1;
         return CC_OK;
     }
     if (self.may_join && out_plan->count > STEPS_TO_COMPARE)

@@ -33,6 +33,7 @@ typedef struct cc__plan {
     cc__step inline_steps[CC__PLAN_INLINE_STEPS];
     int32_t origins;      /* how many there are */
     cc__box around;       /* all steps, if there are any */
+    int64_t pixels;       /* of all steps */
     bool reads_undefined; /* some of the pixels were never written */
     const char *asked_by; /* the public function that needs it; NULL until its maker says so */
 } cc__plan;
@@ -60,5 +61,7 @@ void cc__plan_destroy(cc__plan *plan);
 
 /* Where the steps end that have the origin of this one. */
 int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first);
+/* Of so many steps; all of them need no counting. */
+int64_t cc__plan_pixels(const cc__plan *plan, int32_t first, int32_t end);
 
 #endif

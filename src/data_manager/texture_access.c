@@ -166,7 +166,7 @@ static cc_status fill(cc__data_manager *manager, const cc__access_request *reque
     status = backend->texture_update(backend, request->place, request->stream, textured->texture, &source);
     /* Also when it has failed: some of it may be queued. */
     const cc_status noted = record(textured, fence, request->stream, waiter->stream_id);
-    cc__timeline_add(&site->timeline, &mapping->reach, CC__USE_READ, fence);
+    cc__timeline_add(&site->timeline, cc__mapping_reach(mapping), CC__USE_READ, fence);
     mapping->is_noted = true;
     cc__timeline_take(&textured->timeline, &textured->box, CC__USE_WRITE, fence, &textured->spare_fence);
     if (status == CC_OK)
@@ -183,7 +183,7 @@ static void let_borrowers_follow(cc__data_manager *manager, const cc__mapping *m
 {
     cc__error_state before;
     cc__error_save(&before);
-    if (manager->loans != NULL && cc__loans_follow(manager, &mapping->reach) != CC_OK)
+    if (manager->loans != NULL && cc__loans_follow(manager, cc__mapping_reach(mapping)) != CC_OK)
         cc__error_restore(&before);
 }
 

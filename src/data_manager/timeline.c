@@ -101,10 +101,25 @@ static void add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fen
             cc__fence_release(entry->fence);
         remove_entry(timeline, i);
     }
+    if (fence->is_complete) {
+        if (is_given)
+            cc__fence_release(fence);
+        return;
+    }
     timeline->entries[timeline->count].box = *box;
     timeline->entries[timeline->count].use = use;
     timeline->entries[timeline->count].fence = is_given ? fence : cc__fence_retain(fence);
     ++timeline->count;
+}
+
+void cc__timeline_drop_done(cc__timeline *timeline)
+{
+    for (int32_t i = timeline->count - 1; i >= 0; --i) {
+        if (!timeline->entries[i].fence->is_complete)
+            continue;
+        cc__fence_release(timeline->entries[i].fence);
+        remove_entry(timeline, i);
+    }
 }
 
 void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare)
@@ -288,21 +303,25 @@ cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box,
     return cc__timeline_collect_boxes(timeline, box, sizeof *box, 1, use, waiter, fences);
 }
 
-static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count)
+/* Looks first where the last one was found: boxes are often in the order in which they were written. */
+static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count, int32_t *found)
 {
-    const unsigned char *at = (const unsigned char *)first;
-    for (int32_t i = 0; i < count; ++i, at += stride_bytes)
-        if (cc__box_overlaps((const cc__box *)at, box))
+    for (int32_t i = 0, at = *found; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
+        if (cc__box_overlaps((const cc__box *)((const unsigned char *)first + (size_t)at * stride_bytes), box)) {
+            *found = at;
             return true;
+        }
+    }
     return false;
 }
 
 cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
                                      int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences)
 {
+    int32_t found = 0;
     for (int32_t i = 0; i < timeline->count; ++i) {
         if (!may_wait(&timeline->entries[i], use, waiter) ||
-            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count) ||
+            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count, &found) ||
             cc__timeline_entry_is_void(&timeline->entries[i]))
             continue;
         cc__fence *fence = timeline->entries[i].fence;
@@ -356,4 +375,11 @@ void cc__fences_mark_complete(const cc__fences *fences)
 {
     for (int32_t i = 0; i < fences->count; ++i)
         fences->entries[i]->is_complete = true;
+}
+
+void cc__fences_mark_followed(const cc__fences *fences)
+{
+    for (int32_t i = 0; i < fences->count; ++i)
+        if (!fences->entries[i]->is_device_wide)
+            fences->entries[i]->is_complete = true;
 }

@@ -61,11 +61,14 @@ static inline void cc__timeline_unreserve(cc__timeline *timeline)
 /*
  * Adds an entry, keeping the fence. A write of all of its box drops the entries inside: whoever queued it waited for
  * them. A read drops the reads inside that came earlier in the same stream, and widens one whose fence is the same and
- * not recorded yet. Entries that are known to be done go too.
+ * not recorded yet. Entries that are known to be done go too, and what is done already is not added.
  */
 void cc__timeline_add(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence);
 /* The same, but takes the fence over, and recycles a fence of its device that goes, unless spare is NULL. */
 void cc__timeline_take(cc__timeline *timeline, const cc__box *box, cc__use use, cc__fence *fence, cc__fence **spare);
+
+/* Those that are known to be done go. */
+void cc__timeline_drop_done(cc__timeline *timeline);
 
 /* The entry of a fence that is not standing any more takes over from those before it that it covers. */
 void cc__timeline_settle_standing(cc__timeline *timeline, const cc__fence *fence);
@@ -124,5 +127,7 @@ cc_status cc__fences_wait_in_stream(const cc__fences *fences, cc__backend *backe
 /* Blocks until all are done. The caller marks them complete under its lock: cc__fences_mark_complete. */
 cc_status cc__fences_synchronize(const cc__fences *fences);
 void cc__fences_mark_complete(const cc__fences *fences);
+/* After work that a stream did when it had waited for them. A stream does not wait for all that is device-wide. */
+void cc__fences_mark_followed(const cc__fences *fences);
 
 #endif

@@ -1,7 +1,7 @@
 #include "interop/private_copy.h"
 
 #include "backend/backend.h"
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "image/image_handle.h"
 #include "trace/trace.h"

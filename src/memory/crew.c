@@ -1,30 +1,23 @@
 #include "memory/crew.h"
 
+#include "memory/cores.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 int32_t cc__crew_cores;
 
-static int32_t count_cores(void)
-{
-    if (cc__crew_cores > 0)
-        return cc__crew_cores;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : online > CC__CREW_MOST ? CC__CREW_MOST : (int32_t)online;
-}
-
 int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most)
 {
-    const int32_t cores = count_cores();
     const size_t wanted = bytes / bytes_each;
-    if (most > cores)
-        most = cores;
     if (most > CC__CREW_MOST)
         most = CC__CREW_MOST;
     if (wanted < (size_t)most)
         most = (int32_t)wanted;
-    return most > 1 ? most : 1;
+    if (most <= 1)
+        return 1;
+    const int32_t cores = cc__crew_cores > 0 ? cc__crew_cores : cc__cores_usable();
+    return most < cores ? most : cores;
 }
 
 static void *start(void *argument)

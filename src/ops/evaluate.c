@@ -1,3 +1,4 @@
+#include "base/past_cache.h"
 #include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/expression.h"
@@ -29,14 +30,23 @@ static void take_segments(void *context)
     }
 }
 
+/* Then the lines are read anyway. */
+static bool is_in_place(const cc__evaluate *work)
+{
+    for (int32_t i = 0; i < work->source_count; i++)
+        if (work->sources[i].data == work->destination.data)
+            return true;
+    return false;
+}
+
 static void on_host(const void *argument)
 {
     const cc__evaluate *work = argument;
     evaluation all = {.work = work};
     cc__evaluate_plan(work, &all.lattice);
     all.segment_count = all.lattice.rows * all.lattice.segments;
-    const size_t bytes = (size_t)(all.lattice.rows * all.lattice.length) *
-                         cc_pixel_type_size_bytes(work->destination_type) * (size_t)(1 + work->source_count);
+    const size_t bytes = cc__evaluate_bytes(work, &all.lattice);
+    all.lattice.past_cache = !is_in_place(work) && cc__past_cache_pays(bytes);
     cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_segments, &all);
 }
 

@@ -1,7 +1,8 @@
 #include "ops/rearrange.h"
 
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
+#include "base/past_cache.h"
 #include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/lent_images.h"
@@ -28,8 +29,10 @@ static void take_parts(void *context)
     for (;;) {
         const int64_t first = atomic_fetch_add(&all->next, all->at_once);
         for (int64_t part = first; part < first + all->at_once; part++) {
-            if (part >= all->parts)
+            if (part >= all->parts) {
+                cc__past_cache_end();
                 return;
+            }
             const int64_t begin = part % all->parts_of_row * PIXELS_AT_ONCE;
             const int64_t left = row_size - begin;
             cc__rearrange_row(all->work, part / all->parts_of_row, begin,
@@ -40,7 +43,8 @@ static void take_parts(void *context)
 
 static void on_host(const void *work)
 {
-    const cc__rearrange *rearrange = work;
+    cc__rearrange mine = *(const cc__rearrange *)work;
+    const cc__rearrange *rearrange = &mine;
     const int64_t row_size = rearrange->axes[0].size;
     sharing all = {.work = rearrange, .parts_of_row = (row_size - 1) / PIXELS_AT_ONCE + 1};
     const int64_t rows = cc__rearrange_rows(rearrange);
@@ -49,6 +53,7 @@ static void on_host(const void *work)
     const size_t bytes =
         (size_t)(rows * row_size) * (size_t)rearrange->components *
         (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
+    mine.past_cache = cc__past_cache_pays(bytes);
     cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_parts, &all);
 }
 

@@ -1,4 +1,4 @@
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "ops/tiles.h"
 

@@ -4,6 +4,7 @@
  * without taking the process's others along.
  */
 #include "memory/budget.h"
+#include "memory/host_pool.h"
 #include "support/byte_pixels.h"
 #include "support/expect.h"
 #include "support/fixture.h"
@@ -274,6 +275,8 @@ START_TEST(a_copy_elsewhere_is_reached)
     else
         lose_device_quietly();
     expect_forget_message();
+    if (_i % 2 == 1)
+        fixture_ok(cc_image_prefetch(image, NULL, _i < 2 ? CC_PLACE_HOST : 2));
     if (_i < 2) {
         byte_pixels_expect_host(image, NULL, 3);
     } else {
@@ -360,6 +363,49 @@ START_TEST(pixels_that_were_on_their_way)
 }
 END_TEST
 
+/* Who cannot read from the other device takes the way through the host, and not what the host may not have. */
+START_TEST(pixels_on_their_way_are_no_source)
+{
+    if (!fixture_is_emulated() || fixture_device_count() < 3)
+        return;
+    cc_image *image = make_on_two(5);
+    fixture_ok(cc_image_prefetch(image, NULL, CC_PLACE_HOST));
+    lose_device();
+    faulty_backend_refuse_peer_access(fixture_backend, true);
+    fixture_ok(cc_image_set_device(image, 2));
+    byte_pixels_expect_device(image, NULL, 5, CC_STREAM_DEFAULT);
+    faulty_backend_refuse_peer_access(fixture_backend, false);
+    cc_image_release(image);
+    cc_host_trim(0);
+}
+END_TEST
+
+/* The device is lost while it brings the pixels; they may be written anew, on the host and elsewhere. */
+START_TEST(lost_under_way)
+{
+    void *pixels = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *image = make(LOST);
+    cc_stream stream = fixture_stream_create(LOST);
+    fixture_ok(cc_image_map_device(image, NULL, CC_ACCESS_WRITE, stream, &pixels));
+    queue_fatal_work(stream);
+    fixture_ok(cc_image_unmap_device(image, pixels, stream));
+    pixels = NULL;
+    ck_assert(!fixture_backend->is_lost(fixture_backend, LOST));
+    for (int32_t i = 0; i < 3; ++i)
+        expect_lost(cc_image_map_host(image, NULL, CC_ACCESS_READ, &pixels));
+    ck_assert_ptr_null(pixels);
+    byte_pixels_write_host(image, NULL, 2);
+    byte_pixels_expect_host(image, NULL, 2);
+    fixture_ok(cc_image_evict(image, LOST));
+    byte_pixels_expect_host(image, NULL, 2);
+    cc_image_release(image);
+    fixture_stream_destroy(LOST, stream);
+    cc_host_trim(0);
+}
+END_TEST
+
 /* What only a lost device has beside this one is not clean. */
 START_TEST(a_copy_that_is_the_last_is_kept)
 {
@@ -392,7 +438,12 @@ START_TEST(nobody_waits_for_a_lost_reader)
     cc_image *on_host = make(1);
     byte_pixels_write_host(on_host, NULL, 2);
     fixture_ok(cc_image_prefetch(on_host, NULL, LOST));
+    cc_image *released = make(1);
+    byte_pixels_write_host(released, NULL, 2);
+    fixture_ok(cc_image_prefetch(released, NULL, LOST));
     lose_device();
+    cc_image_release(released);
+    ck_assert_uint_ge(cc__host_pool_bytes(), BYTES);
     byte_pixels_write_device(image, NULL, 3, CC_STREAM_DEFAULT);
     byte_pixels_expect_host(image, NULL, 3);
     byte_pixels_write_device(on_host, NULL, 4, CC_STREAM_DEFAULT);
@@ -442,6 +493,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_copy_elsewhere_is_reached, 0, 4);
     tcase_add_test(tcase, each_pixel_for_itself);
     tcase_add_loop_test(tcase, pixels_that_were_on_their_way, 0, 2);
+    tcase_add_test(tcase, pixels_on_their_way_are_no_source);
+    tcase_add_test(tcase, lost_under_way);
     tcase_add_loop_test(tcase, a_copy_that_is_the_last_is_kept, 0, 2);
     tcase_add_test(tcase, nobody_waits_for_a_lost_reader);
     tcase_add_loop_test(tcase, a_fault_beside_a_loss, 0, MOST_FAULTS);

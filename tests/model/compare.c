@@ -78,6 +78,7 @@ static void compare_cost(const oracle_cost *cost, const cc_counters *before, con
                 (long long)fills, (long long)cost->fewest_fills, (long long)cost->most_fills);
     compare_number("avoided copies", grown(before->avoided_copies, after->avoided_copies), cost->avoided_copies);
     compare_number("avoided bytes", grown(before->avoided_bytes, after->avoided_bytes), cost->avoided_bytes);
+    compare_number("texture updates", grown(before->texture_updates, after->texture_updates), cost->texture_updates);
     compare_number("evictions", grown(before->evictions, after->evictions), cost->evictions);
     compare_number("host allocations", grown(before->host_allocations, after->host_allocations),
                    cost->host_allocations);

@@ -84,10 +84,10 @@ const model_loan *world_find_loan(const model_world *world, const model_pixels *
 static oracle_box reach_of(const model_world *world, const model_mapping *mapping)
 {
     oracle_box reach = mapping->box;
-    for (int32_t i = 0; mapping->access == CC_ACCESS_READ && i < world->mapping_count; i++) {
+    for (int32_t i = 0; mapping->access == CC_ACCESS_READ && !mapping->is_texture && i < world->mapping_count; i++) {
         const model_mapping *other = &world->mappings[i];
-        if (other->image != mapping->image || other->place != mapping->place || other->access != CC_ACCESS_READ ||
-            memcmp(other->box.start, mapping->box.start, sizeof reach.start) != 0)
+        if (other->is_texture || other->image != mapping->image || other->place != mapping->place ||
+            other->access != CC_ACCESS_READ || memcmp(other->box.start, mapping->box.start, sizeof reach.start) != 0)
             continue;
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
             if (other->box.size[axis] > reach.size[axis])

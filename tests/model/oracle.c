@@ -16,6 +16,7 @@ oracle_pixels *oracle_create(const int64_t size[CC_MAX_DIMENSION], int64_t pixel
     pixels->newest = calloc(count + 1, (size_t)pixel_bytes);
     pixels->valid = calloc(count + 1, sizeof *pixels->valid);
     pixels->is_constant = calloc(count + 1, sizeof *pixels->is_constant);
+    pixels->changed = calloc(count + 1, sizeof *pixels->changed);
     pixels->is_undefined = calloc(count + 1, sizeof *pixels->is_undefined);
     for (size_t i = 0; i < count; i++) {
         pixels->is_constant[i] = !undefined;
@@ -30,6 +31,7 @@ void oracle_destroy(oracle_pixels *pixels)
     free(pixels->valid);
     free(pixels->is_constant);
     free(pixels->is_undefined);
+    free(pixels->changed);
     free(pixels);
 }
 
@@ -170,6 +172,14 @@ int64_t oracle_count_undefined(const oracle_pixels *pixels, const oracle_box *bo
     return count;
 }
 
+uint64_t oracle_last_change(const oracle_pixels *pixels, const oracle_box *box)
+{
+    uint64_t last = 0;
+    FOR_EACH_PIXEL(pixel, pixels, box)
+    last = pixels->changed[pixel] > last ? pixels->changed[pixel] : last;
+    return last;
+}
+
 /* Some of the pixels: how many, and the smallest box around them. */
 typedef struct pixel_set {
     int64_t count;
@@ -279,8 +289,10 @@ void oracle_bring(oracle_pixels *pixels, const oracle_box *box, cc_place place, 
 
 void oracle_own(oracle_pixels *pixels, const oracle_box *box, cc_place place)
 {
+    pixels->clock++;
     FOR_EACH_PIXEL(pixel, pixels, box)
     {
+        pixels->changed[pixel] = pixels->clock;
         pixels->valid[pixel] = ORACLE_BIT(place);
         pixels->is_constant[pixel] = false;
         pixels->is_undefined[pixel] = false;
@@ -289,8 +301,10 @@ void oracle_own(oracle_pixels *pixels, const oracle_box *box, cc_place place)
 
 void oracle_age(oracle_pixels *pixels, const oracle_box *box, cc_place place)
 {
+    pixels->clock++;
     FOR_EACH_PIXEL(pixel, pixels, box)
     {
+        pixels->changed[pixel] = pixels->clock;
         if ((pixels->valid[pixel] & ORACLE_BIT(place)) == 0)
             continue;
         pixels->valid[pixel] = ORACLE_BIT(place);
@@ -300,7 +314,9 @@ void oracle_age(oracle_pixels *pixels, const oracle_box *box, cc_place place)
 
 void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value)
 {
+    pixels->clock++;
     for (int64_t pixel = 0; pixel < pixels->count; pixel++) {
+        pixels->changed[pixel] = pixels->clock;
         memcpy(pixels->newest + pixel * pixels->pixel_bytes, value, (size_t)pixels->pixel_bytes);
         pixels->valid[pixel] = 0;
         pixels->is_constant[pixel] = true;
@@ -310,8 +326,10 @@ void oracle_set_constant(oracle_pixels *pixels, const unsigned char *value)
 
 void oracle_forget(oracle_pixels *pixels, const oracle_box *box)
 {
+    pixels->clock++;
     FOR_EACH_PIXEL(pixel, pixels, box)
     {
+        pixels->changed[pixel] = pixels->clock;
         pixels->valid[pixel] = 0;
         pixels->is_constant[pixel] = false;
         pixels->is_undefined[pixel] = true;

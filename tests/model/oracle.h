@@ -29,6 +29,8 @@ typedef struct oracle_pixels {
     bool *is_constant;     /* of each pixel: equal to the fill value */
     bool *is_undefined;    /* of each pixel: never written */
     bool has_memory[ORACLE_MAX_PLACES];
+    uint64_t *changed; /* of each pixel: when it was last written, or may have been */
+    uint64_t clock;
 
     bool is_wrapped;
     bool read_only;
@@ -57,6 +59,7 @@ typedef struct oracle_cost {
     int64_t evictions;
     int64_t host_allocations;
     int64_t device_allocations;
+    int64_t texture_updates;
     int64_t cells; /* in how many boxes the library kept the pixels before */
 } oracle_cost;
 
@@ -82,6 +85,8 @@ bool oracle_has_undefined(const oracle_pixels *pixels, const oracle_box *box);
 int64_t oracle_count_valid(const oracle_pixels *pixels, const oracle_box *box, cc_place place);
 int64_t oracle_count_constant(const oracle_pixels *pixels, const oracle_box *box);
 int64_t oracle_count_undefined(const oracle_pixels *pixels, const oracle_box *box);
+
+uint64_t oracle_last_change(const oracle_pixels *pixels, const oracle_box *box);
 
 /* An access brings what is stale (if it reads) and gives the place memory. `peers`: the places with direct access. */
 void oracle_bring(oracle_pixels *pixels, const oracle_box *box, cc_place place, bool reads, uint32_t peers,

@@ -5,6 +5,7 @@
 
 #include "backend/emulated.h"
 #include "base/allocate.h"
+#include "data_manager/data_manager.h"
 #include "memory/transfer_streams.h"
 #include "ops/tiles.h"
 
@@ -29,6 +30,7 @@ static const kind_of_step kinds[] = {
     {step_lend, 7, false},        {step_borrow, 9, false},        {step_return, 5, false},
     {step_subtract, 5, false},    {step_renew, 6, false},         {step_subtract, 5, false},
     {step_copy_region, 5, false}, {step_operation, 24, false},    {step_tiles, 4, false},
+    {step_map_texture, 7, false},
 };
 
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof kinds[0]))
@@ -41,8 +43,9 @@ static int32_t choose_weights(model_world *world, int32_t out_weights[KIND_COUNT
         const int64_t mood = random_below(&world->random, 6);
         out_weights[i] = kinds[i].weight * (mood == 0 ? 0 : mood == 1 ? 4 : 1);
         /* The oracle of what must leave knows nothing of loans, and of memory beside the images'. */
-        if (world->pressure == NULL ? kinds[i].is_about_memory
-                                    : kinds[i].run == step_lend || kinds[i].run == step_tiles)
+        if (world->pressure == NULL
+                ? kinds[i].is_about_memory
+                : kinds[i].run == step_lend || kinds[i].run == step_tiles || kinds[i].run == step_map_texture)
             out_weights[i] = 0;
         else if (out_weights[i] == 0 && (kinds[i].run == step_create || kinds[i].run == step_unmap))
             out_weights[i] = kinds[i].weight;
@@ -86,6 +89,7 @@ static void check_leaks(void)
 {
     /* What is kept for reuse is no leak. */
     cc__transfer_streams_reset();
+    (void)cc__data_managers_free_textures(true);
     if (!fixture_is_emulated())
         return;
     const cc__emulated_live live = cc__emulated_count_live(fixture_inner);

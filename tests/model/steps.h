@@ -44,6 +44,9 @@ uint32_t world_operation_place(const model_world *world, model_image *const imag
 /* operation.c: one of many that compute pixels */
 bool step_operation(model_world *world);
 
+/* steps_texture.c */
+bool step_map_texture(model_world *world);
+
 /* steps_tiles.c */
 bool step_tiles(model_world *world);
 

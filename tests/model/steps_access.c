@@ -210,12 +210,18 @@ static void end_mapping(model_world *world, model_mapping *ended)
 {
     const model_mapping mapping = *ended;
     bool has_others = false;
+    if (mapping.is_texture) {
+        mapping.image->mappings--;
+        *ended = world->mappings[--world->mapping_count];
+        return;
+    }
     ended->is_returned = true;
     ended->image->mappings--;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = world->mapping_count - 1; i >= 0; i--) {
             model_mapping *other = &world->mappings[i];
-            if (other->image != mapping.image || other->place != mapping.place || other->access != CC_ACCESS_READ ||
+            if (other->is_texture || other->image != mapping.image || other->place != mapping.place ||
+                other->access != CC_ACCESS_READ ||
                 memcmp(other->box.start, mapping.box.start, sizeof mapping.box.start) != 0)
                 continue;
             has_others = has_others || !other->is_returned;
@@ -256,7 +262,8 @@ bool step_unmap(model_world *world)
     report_step(world->step, "unmap image %d at %d", (int)image->number, (int)place);
     if (mapping->needs_all || (mapping->access != CC_ACCESS_READ && random_chance(random, 50)))
         write_pixels(world, mapping, &mapping->box);
-    if (mapping->access == CC_ACCESS_READ && random_chance(random, place == CC_PLACE_HOST ? 100 : 30))
+    if (!mapping->is_texture && mapping->access == CC_ACCESS_READ &&
+        random_chance(random, place == CC_PLACE_HOST ? 100 : 30))
         check_pixels(world, mapping, "unmapping");
     if (place != CC_PLACE_HOST && random_chance(random, 25))
         change_stream(mapping, work_stream(&world->work, place));
@@ -277,8 +284,9 @@ bool step_unmap(model_world *world)
     const oracle_box box = mapping->box;
     if (mapping->access != CC_ACCESS_READ)
         world_bring_back(world, pixels, &box, place, asked != NULL ? world_cost(world, asked) : &unasked);
-    const cc_status status = place == CC_PLACE_HOST ? cc_image_unmap_host(image->handle, mapping->memory)
-                                                    : cc_image_unmap_device(image->handle, mapping->memory, stream);
+    const cc_status status = mapping->is_texture      ? world_unmap_texture(world, mapping, stream)
+                             : place == CC_PLACE_HOST ? cc_image_unmap_host(image->handle, mapping->memory)
+                                                      : cc_image_unmap_device(image->handle, mapping->memory, stream);
     (void)world_expect(world, "unmap", status, 0);
     if (manager != NULL)
         world_note_copies(world, &before, manager);
@@ -300,7 +308,7 @@ bool step_unmap_wrongly(model_world *world)
 {
     model_mapping *mapping = pick_mapping(world, false);
     model_image *image = world_pick_image(world);
-    if (mapping == NULL || image == NULL)
+    if (mapping == NULL || image == NULL || mapping->is_texture)
         return false;
     const bool on_host = random_below(&world->random, 2) != 0;
     unsigned char *memory = mapping->memory;

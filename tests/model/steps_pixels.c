@@ -67,7 +67,10 @@ bool step_evict(model_world *world)
     world->worked_at = refuge;
     report_step(world->step, "evict image %d from %d", (int)image->number, (int)place);
     const cc_status status = cc_image_evict(image->handle, place);
-    if (world_expect(world, "evict", status, errors) && touches) {
+    const bool done = world_expect(world, "evict", status, errors);
+    if (done && has_memory)
+        world_evict_textures(world, pixels, place);
+    if (done && touches) {
         const bool had_refuge = oracle->has_memory[refuge + 1];
         oracle_evict(oracle, place, refuge, cost);
         if (!had_refuge && oracle->has_memory[refuge + 1])

@@ -6,7 +6,7 @@
 #include "support/fixture.h"
 
 #define USUAL_SEEDS 600
-#define USUAL_STEPS 120
+#define USUAL_STEPS 150
 #define FEW_CELLS 6
 
 static void run(const char *test, bool tidies)

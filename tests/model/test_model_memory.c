@@ -5,7 +5,7 @@
 #include "support/fixture.h"
 
 #define USUAL_SEEDS 800
-#define USUAL_STEPS 200
+#define USUAL_STEPS 260
 
 START_TEST(random_programs_short_of_memory)
 {

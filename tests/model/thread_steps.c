@@ -1,4 +1,4 @@
-#include "threads.h"
+#include "thread_steps.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -7,15 +7,7 @@
 #define PAGE_BYTES 4096
 #define ROW_BYTES ((int64_t)(ROW_PIXELS * sizeof(int32_t)))
 
-/* Pixels that a step is about: whole rows to write, any part of them to read. */
-typedef struct part {
-    cc_region region;
-    int32_t first_row;
-    int32_t row_count;
-    int32_t pixels; /* of each row */
-} part;
-
-static part pick_part(thread_state *state, int32_t first_row, int32_t row_count, bool whole_rows)
+part thread_pick_part(thread_state *state, int32_t first_row, int32_t row_count, bool whole_rows)
 {
     random_source *random = &state->random;
     part picked = {.region = {{0, 0, 0, 0}, {ROW_PIXELS, 1, 1, 1}}};
@@ -31,20 +23,18 @@ static part pick_part(thread_state *state, int32_t first_row, int32_t row_count,
     return picked;
 }
 
-static part pick_own_rows(thread_state *state)
+part thread_pick_own_rows(thread_state *state)
 {
-    return pick_part(state, state->number * ROWS_OF_A_THREAD, ROWS_OF_A_THREAD, true);
+    return thread_pick_part(state, state->number * ROWS_OF_A_THREAD, ROWS_OF_A_THREAD, true);
 }
 
-static bool is_fine(thread_state *state, const char *call, cc_status status)
+bool thread_is_fine(thread_state *state, const char *call, cc_status status)
 {
     if (status != CC_OK && status != CC_ERROR_BUSY)
         threads_fail(state->rows, "thread %d: %s: %s (%s)", (int)state->number, call, cc_status_name(status),
                      cc_last_error_message());
     return status == CC_OK;
 }
-
-#define fine(state, call) is_fine(state, #call, call)
 
 /* The handle that all threads have, or the thread's own. */
 static cc_image *pick_handle(thread_state *state)
@@ -70,7 +60,7 @@ static int32_t *row_at(void *rows, int32_t row)
 }
 
 /* Page-locked rows that no work uses. */
-static int32_t *reserve(thread_state *state, int32_t row_count)
+int32_t *thread_reserve(thread_state *state, int32_t row_count)
 {
     if (state->used + row_count > ARENA_ROWS) {
         for (int32_t device = 0; device < fixture_device_count(); device++) {
@@ -86,7 +76,7 @@ static int32_t *reserve(thread_state *state, int32_t row_count)
 }
 
 /* A copy as a kernel would be. The memory of the image is dense, wherever it is. */
-static void queue_row(thread_state *state, int32_t device, cc_stream stream, void *to, void *from, int64_t bytes)
+void thread_queue_row(thread_state *state, int32_t device, cc_stream stream, void *to, void *from, int64_t bytes)
 {
     cc__copy copy = {.size = {bytes, 1, 1, 1}, .pixel_bytes = 1};
     copy.destination.data = to;
@@ -96,7 +86,7 @@ static void queue_row(thread_state *state, int32_t device, cc_stream stream, voi
     (void)fine(state, fixture_inner->copy(fixture_inner, device, stream, &copy));
 }
 
-static void check_row(thread_state *state, const char *where, int32_t row, const int32_t *pixels, int32_t count,
+void thread_check_row(thread_state *state, const char *where, int32_t row, const int32_t *pixels, int32_t count,
                       int32_t earliest)
 {
     const int32_t latest = atomic_load(&state->rows->begun[row]);
@@ -118,7 +108,7 @@ static void remember_finished(const thread_state *state, const part *read, int32
         out_earliest[i] = atomic_load(&state->rows->finished[read->first_row + i]);
 }
 
-static void begin_writing(thread_state *state, const part *written)
+void thread_begin_writing(thread_state *state, const part *written)
 {
     for (int32_t i = 0; i < written->row_count; i++) {
         const int32_t row = written->first_row + i;
@@ -126,7 +116,7 @@ static void begin_writing(thread_state *state, const part *written)
     }
 }
 
-static void finish_writing(thread_state *state, const part *written)
+void thread_finish_writing(thread_state *state, const part *written)
 {
     for (int32_t i = 0; i < written->row_count; i++) {
         const int32_t row = written->first_row + i;
@@ -134,7 +124,7 @@ static void finish_writing(thread_state *state, const part *written)
     }
 }
 
-static void stamp_rows(const thread_state *state, const part *written, int32_t *out_pixels)
+void thread_stamp_rows(const thread_state *state, const part *written, int32_t *out_pixels)
 {
     for (int32_t i = 0; i < written->row_count * ROW_PIXELS; i++) {
         const int32_t row = written->first_row + i / ROW_PIXELS;
@@ -151,7 +141,7 @@ static void linger(thread_state *state)
 
 static void read_on_host(thread_state *state)
 {
-    const part read = pick_part(state, 0, ROW_COUNT, false);
+    const part read = thread_pick_part(state, 0, ROW_COUNT, false);
     cc_image *image = pick_handle(state);
     int32_t earliest[ROW_COUNT];
     void *pixels = NULL;
@@ -160,7 +150,7 @@ static void read_on_host(thread_state *state)
         return;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = 0; i < read.row_count; i++)
-            check_row(state, "the host", read.first_row + i, row_at(pixels, i), read.pixels, earliest[i]);
+            thread_check_row(state, "the host", read.first_row + i, row_at(pixels, i), read.pixels, earliest[i]);
         linger(state);
     }
     (void)fine(state, cc_image_unmap_host(image, pixels));
@@ -168,85 +158,99 @@ static void read_on_host(thread_state *state)
 
 static void write_on_host(thread_state *state)
 {
-    const part written = pick_own_rows(state);
+    const part written = thread_pick_own_rows(state);
     cc_image *image = pick_handle(state);
     void *pixels = NULL;
     const cc_access access = random_chance(&state->random, 50) ? CC_ACCESS_WRITE : CC_ACCESS_READ_WRITE;
-    begin_writing(state, &written);
+    thread_begin_writing(state, &written);
     if (!fine(state, cc_image_map_host(image, &written.region, access, &pixels)))
         return;
     for (int32_t i = 0; i < written.row_count && access == CC_ACCESS_READ_WRITE; i++) {
         const int32_t row = written.first_row + i;
-        check_row(state, "the host", row, row_at(pixels, i), ROW_PIXELS, atomic_load(&state->rows->finished[row]));
+        thread_check_row(state, "the host", row, row_at(pixels, i), ROW_PIXELS,
+                         atomic_load(&state->rows->finished[row]));
     }
     linger(state);
-    stamp_rows(state, &written, pixels);
+    thread_stamp_rows(state, &written, pixels);
     if (fine(state, cc_image_unmap_host(image, pixels)))
-        finish_writing(state, &written);
+        thread_finish_writing(state, &written);
 }
 
 static void read_on_device(thread_state *state)
 {
-    const part read = pick_part(state, 0, ROW_COUNT, false);
+    const part read = thread_pick_part(state, 0, ROW_COUNT, false);
     cc_image *image = pick_handle(state);
     const int32_t device = cc_image_get_device(image);
     const cc_stream stream = pick_stream(state, device);
     int32_t earliest[ROW_COUNT];
     void *pixels = NULL;
-    int32_t *found = reserve(state, read.row_count);
+    int32_t *found = thread_reserve(state, read.row_count);
     remember_finished(state, &read, earliest);
     if (!fine(state, cc_image_map_device(image, &read.region, CC_ACCESS_READ, stream, &pixels)))
         return;
     for (int32_t i = 0; i < read.row_count; i++)
-        queue_row(state, device, stream, row_at(found, i), row_at(pixels, i), read.pixels * (int64_t)sizeof(int32_t));
+        thread_queue_row(state, device, stream, row_at(found, i), row_at(pixels, i),
+                         read.pixels * (int64_t)sizeof(int32_t));
     linger(state);
     (void)fine(state, cc_image_unmap_device(image, pixels, stream));
     if (!synchronize(state, device, stream))
         return;
     for (int32_t i = 0; i < read.row_count; i++)
-        check_row(state, "a device", read.first_row + i, row_at(found, i), read.pixels, earliest[i]);
+        thread_check_row(state, "a device", read.first_row + i, row_at(found, i), read.pixels, earliest[i]);
 }
 
 static void write_on_device(thread_state *state)
 {
-    const part written = pick_own_rows(state);
+    const part written = thread_pick_own_rows(state);
     cc_image *image = pick_handle(state);
     const int32_t device = cc_image_get_device(image);
     const cc_stream stream = pick_stream(state, device);
     void *pixels = NULL;
-    int32_t *stamps = reserve(state, written.row_count);
-    begin_writing(state, &written);
+    int32_t *stamps = thread_reserve(state, written.row_count);
+    thread_begin_writing(state, &written);
     if (!fine(state, cc_image_map_device(image, &written.region, CC_ACCESS_WRITE, stream, &pixels)))
         return;
-    stamp_rows(state, &written, stamps);
+    thread_stamp_rows(state, &written, stamps);
     for (int32_t i = 0; i < written.row_count; i++)
-        queue_row(state, device, stream, row_at(pixels, i), row_at(stamps, i), ROW_BYTES);
+        thread_queue_row(state, device, stream, row_at(pixels, i), row_at(stamps, i), ROW_BYTES);
     linger(state);
     if (fine(state, cc_image_unmap_device(image, pixels, stream)))
-        finish_writing(state, &written);
+        thread_finish_writing(state, &written);
 }
 
-static cc_stream pick_any_stream(thread_state *state, const cc_image *image)
+cc_stream thread_pick_stream(thread_state *state, const cc_image *image)
 {
     return fixture_device_count() > 0 ? pick_stream(state, cc_image_get_device(image)) : NULL;
 }
 
 static void fill_row(thread_state *state)
 {
-    part written = pick_own_rows(state);
+    part written = thread_pick_own_rows(state);
     cc_image *image = pick_handle(state);
     written.row_count = 1;
     written.region.size[1] = 1;
-    begin_writing(state, &written);
+    thread_begin_writing(state, &written);
     const int32_t stamp = threads_stamp(written.first_row, atomic_load(&state->rows->begun[written.first_row]));
-    if (fine(state, cc_image_fill(image, &written.region, &stamp, pick_any_stream(state, image))))
-        finish_writing(state, &written);
+    if (fine(state, cc_image_fill(image, &written.region, &stamp, thread_pick_stream(state, image))))
+        thread_finish_writing(state, &written);
+}
+
+void thread_add_costs(thread_state *state, cc_image *image)
+{
+    cc_counters costs = CC_COUNTERS_INIT;
+    cc_counters *sum = &state->private_costs;
+    (void)fine(state, cc_image_get_counters(image, &costs));
+    sum->host_to_device_copies += costs.host_to_device_copies;
+    sum->host_to_device_bytes += costs.host_to_device_bytes;
+    sum->device_to_host_copies += costs.device_to_host_copies;
+    sum->device_to_host_bytes += costs.device_to_host_bytes;
+    sum->device_allocations += costs.device_allocations;
 }
 
 /* Through an image that nobody else has. */
 static void rescale_rows(thread_state *state)
 {
-    const part written = pick_own_rows(state);
+    const part written = thread_pick_own_rows(state);
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
     cc_image *input = NULL;
     cc_image *output = NULL;
@@ -255,24 +259,20 @@ static void rescale_rows(thread_state *state)
     params.pixel_type = CC_PIXEL_FLOAT64;
     params.region = written.region;
     params.device = cc_image_get_device(state->own);
-    begin_writing(state, &written);
+    thread_begin_writing(state, &written);
     if (!fine(state, cc_image_create(&params, &input)))
         return;
     if (fine(state, cc_image_map_host(input, NULL, CC_ACCESS_WRITE, &pixels))) {
         int32_t stamps[ROWS_OF_A_THREAD * ROW_PIXELS];
-        stamp_rows(state, &written, stamps);
+        thread_stamp_rows(state, &written, stamps);
         for (int32_t i = 0; i < written.row_count * ROW_PIXELS; i++)
             ((double *)pixels)[i] = stamps[i] - 5;
         (void)fine(state, cc_image_unmap_host(input, pixels));
     }
     if (fine(state, cc_image_create_view(state->own, &written.region, &output)) &&
-        fine(state, cc_image_rescale(input, 1, 5, output, pick_any_stream(state, output))))
-        finish_writing(state, &written);
-    cc_counters costs = CC_COUNTERS_INIT;
-    (void)fine(state, cc_image_get_counters(input, &costs));
-    state->private_costs.host_to_device_copies += costs.host_to_device_copies;
-    state->private_costs.host_to_device_bytes += costs.host_to_device_bytes;
-    state->private_costs.device_allocations += costs.device_allocations;
+        fine(state, cc_image_rescale(input, 1, 5, output, thread_pick_stream(state, output))))
+        thread_finish_writing(state, &written);
+    thread_add_costs(state, input);
     cc_image_release(output);
     cc_image_release(input);
 }
@@ -284,7 +284,7 @@ static cc_place pick_place(thread_state *state)
 
 static void prefetch(thread_state *state)
 {
-    const part read = pick_part(state, 0, ROW_COUNT, false);
+    const part read = thread_pick_part(state, 0, ROW_COUNT, false);
     (void)fine(state, cc_image_prefetch(pick_handle(state), &read.region, pick_place(state)));
 }
 
@@ -343,7 +343,7 @@ void *threads_program(void *argument)
         (void)fine(state, fixture_inner->stream_create(fixture_inner, device, &state->streams[device]));
 
     for (int32_t i = 0; i < state->steps && !atomic_load(&state->rows->has_failed); i++) {
-        const int64_t choice = random_below(&state->random, 100);
+        const int64_t choice = random_below(&state->random, 120);
         const bool on_device = device_count > 0 && random_chance(&state->random, 60);
         if (choice < 32)
             on_device ? read_on_device(state) : read_on_host(state);
@@ -359,12 +359,20 @@ void *threads_program(void *argument)
             evict(state);
         else if (choice < 96)
             look(state);
-        else
+        else if (choice < 100)
             change_handle(state);
+        else if (choice < 105)
+            thread_reduce_row(state);
+        else if (choice < 110)
+            thread_add_to_rows(state);
+        else if (choice < 115)
+            thread_filter_rows(state);
+        else
+            thread_read_texture(state);
     }
 
     state->used = ARENA_ROWS;
-    (void)reserve(state, 1);
+    (void)thread_reserve(state, 1);
     for (int32_t device = 0; device < device_count; device++)
         fixture_inner->stream_destroy(fixture_inner, device, state->streams[device]);
     if (device_count > 0)

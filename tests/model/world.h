@@ -16,7 +16,19 @@
 #define WORLD_MAPPINGS 10
 #define WORLD_LOANS 6
 
+#define MODEL_TEXTURES 16
+
 typedef struct model_pressure model_pressure;
+
+/* A copy of pixels in a texture, as they were at some time. */
+typedef struct model_texture {
+    int32_t number;
+    cc_place place;
+    oracle_box box;
+    cc_texture_shape shape;
+    int32_t channels; /* of each object */
+    uint64_t clock;
+} model_texture;
 
 typedef struct model_pixels {
     oracle_pixels *oracle;
@@ -26,6 +38,10 @@ typedef struct model_pixels {
     uint64_t generation;
     bool has_changed;                         /* since then */
     unsigned char *memory[ORACLE_MAX_PLACES]; /* the first pixel, as far as a mapping has shown it */
+
+    model_texture textures[MODEL_TEXTURES];
+    int32_t texture_count;
+    int32_t made_textures;
 
     /* Where memory is short: see pressure.h. */
     int32_t priority;
@@ -55,6 +71,11 @@ typedef struct model_mapping {
     cc_stream stream;
     bool is_returned; /* but still lent: another reader started at the same pixel */
     bool needs_all;   /* its pixels must all be written before it ends */
+
+    bool is_texture;
+    cc_texture texture;
+    cc_texture_shape texture_shape;
+    int32_t texture_number;
 } model_mapping;
 
 /* Pixels that somebody has without a mapping. */
@@ -162,6 +183,10 @@ work_box world_span(const model_mapping *mapping, const oracle_box *box);
 int64_t world_random_size(model_world *world, int32_t dimension, int64_t most_pixels,
                           int64_t out_size[CC_MAX_DIMENSION]);
 void world_random_values(model_world *world, value_kind kind, int64_t count, unsigned char *out_bytes);
+
+/* In steps_texture.c. */
+cc_status world_unmap_texture(model_world *world, model_mapping *mapping, cc_stream stream);
+void world_evict_textures(const model_world *world, model_pixels *pixels, cc_place place);
 
 /* In loans.c. What borrowers may have written is valid with them alone: at the beginning of a step, and its end. */
 void world_age_loans(const model_world *world);

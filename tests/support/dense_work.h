@@ -3,7 +3,7 @@
 #define CC_TESTS_DENSE_WORK_H
 
 #include "backend/backend.h"
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 
 cc__copy dense_copy(void *destination, const void *source, int64_t size_bytes);
 cc__fill dense_fill(void *destination, unsigned char value, int64_t size_bytes);

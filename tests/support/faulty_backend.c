@@ -1,6 +1,6 @@
 #include "support/faulty_backend.h"
 
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 #include "support/faulty_state.h"
 
 #include <stdlib.h>

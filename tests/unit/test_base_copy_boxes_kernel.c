@@ -291,6 +291,28 @@ START_TEST(alike_boxes_may_lie_anywhere)
 }
 END_TEST
 
+/* A few that differ among many that are alike cost one launch more, wherever they are, and not one at each of them. */
+START_TEST(others_among_alike_boxes_go_together)
+{
+    static const int32_t others[][3] = {{100, 200, 300}, {0, 1, 2}, {0, 200, 399}, {200, 201, 399}, {397, 398, 399}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        for (int32_t box = 0; box < 400; box++) {
+            const int64_t at = box * INT64_C(2048);
+            works[box] = (cc__copy){.destination = {found + at, {4, 128, 0, 0}},
+                                    .source = {source + at, {4, 128, 0, 0}},
+                                    .size = {8, 4, 1, 1},
+                                    .pixel_bytes = 4};
+        }
+        for (int32_t k = 0; k < 3; k++)
+            works[others[i][k]].size[1] = 5 + k;
+        set_up();
+        copy_and_compare(400);
+        ck_assert_msg(launches == 2, "case %zu: %d launches", i, launches);
+        ck_assert_int_eq(boxes_seen, 400);
+    }
+}
+END_TEST
+
 /* More axes of rows than a launch has strides for. */
 START_TEST(fourth_axis_is_cut)
 {
@@ -356,6 +378,7 @@ int main(void)
     tcase_add_test(copies, fourth_axis_is_cut);
     tcase_add_test(copies, boxes_of_a_call_may_differ);
     tcase_add_test(copies, alike_boxes_may_lie_anywhere);
+    tcase_add_test(copies, others_among_alike_boxes_go_together);
     tcase_add_test(copies, rows_reach_past_32_bits);
     suite_add_tcase(suite, copies);
     SRunner *runner = srunner_create(suite);

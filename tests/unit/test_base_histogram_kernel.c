@@ -128,15 +128,18 @@ END_TEST
 /* At the edges of bins, and where (upper - lower) * scale is rounded up to more than there are bins. */
 START_TEST(edges_of_bins)
 {
-    float values[BATCH];
+    enum {
+        COUNT = CC__REDUCE_LANES * ROUNDS_32
+    };
+    float values[COUNT];
     for (int32_t bins = 1; bins < 60; bins += 1 + bins / 8) {
         const double lower = 0.1, upper = 0.1 + 0.7 * bins, width = (upper - lower) / bins;
-        for (int32_t i = 0; i < BATCH; i++) {
+        for (int32_t i = 0; i < COUNT; i++) {
             const float edge = (float)(lower + i % (bins + 1) * width);
             values[i] = i % 3 == 0 ? edge : nextafterf(edge, i % 3 == 1 ? -INFINITY : INFINITY);
         }
         values[0] = NAN, values[1] = -INFINITY, values[2] = INFINITY, values[3] = -0.0F;
-        cc__histogram work = {.components = 1, .size = {BATCH, 1, 1, 1}, .lower = lower, .upper = upper, .bins = bins};
+        cc__histogram work = {.components = 1, .size = {COUNT, 1, 1, 1}, .lower = lower, .upper = upper, .bins = bins};
         work.source = (cc__reduced){
             .data = (const unsigned char *)values, .stride = {4}, .component_stride = 4, .type = CC_PIXEL_FLOAT32};
         compare(&work);

@@ -5,6 +5,8 @@
 static int64_t most_lines = INT64_C(1) << 30;
 #define MOST_LINES most_lines
 #include "kernels/line_filter.cu"
+#undef RESULTS
+#include "kernels/short_filter.cu"
 #include "support/plain_work.h"
 #include "support/rescale_cases.h"
 
@@ -20,12 +22,22 @@ typedef struct call {
 
 static int32_t launches;
 static int32_t row_launches;
+static int32_t short_launches;
 static bool is_wide;
+
+static bool is_short(const void *kernel)
+{
+    return kernel == (const void *)short_rows_8 || kernel == (const void *)short_rows_16 ||
+           kernel == (const void *)short_rows_32 || kernel == (const void *)short_columns_8 ||
+           kernel == (const void *)short_columns_16 || kernel == (const void *)short_columns_32;
+}
 
 static void run_kernel(void *context)
 {
     const call *now = context;
-    if (now->is_wide)
+    if (is_short(now->kernel))
+        ((void (*)(const short_plan))now->kernel)(*(const short_plan *)now->arguments[0]);
+    else if (now->is_wide)
         ((void (*)(const cc__line_plan_double))now->kernel)(*(const cc__line_plan_double *)now->arguments[0]);
     else
         ((void (*)(const cc__line_plan_float))now->kernel)(*(const cc__line_plan_float *)now->arguments[0]);
@@ -39,6 +51,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
     launches++;
+    short_launches += is_short(kernel);
     if (kernel == (const void *)filter_rows_same_float || kernel == (const void *)filter_rows_any_float ||
         kernel == (const void *)filter_rows_same_double || kernel == (const void *)filter_rows_any_double) {
         row_launches++;
@@ -179,7 +192,7 @@ START_TEST(long_rows_and_far_reach)
     static const struct {
         int64_t i, j;
         int32_t axis, radius;
-    } cases[] = {{5003, 2, 0, 9},   {2048, 3, 0, 256}, {4100, 1, 0, 255}, {3, 16, 0, 256}, {64, 90, 0, 32},
+    } cases[] = {{5003, 2, 0, 9},   {2048, 3, 0, 256}, {4100, 1, 0, 255}, {3, 16, 0, 256}, {62, 90, 0, 32},
                  {130, 40, 1, 256}, {7, 900, 1, 17},   {700, 7, 1, 3},    {1, 1, 0, 256},  {1, 1000, 1, 5}};
     row_launches = 0;
     launches = 0;
@@ -192,6 +205,30 @@ START_TEST(long_rows_and_far_reach)
     }
     ck_assert_int_eq(launches, 10);
     ck_assert_int_eq(row_launches, 7);
+}
+END_TEST
+
+/* Every reach that a thread can hold, and every border; lines and rows that end within a thread's share, or go on. */
+START_TEST(short_reach)
+{
+    static unsigned char source[BUFFER_BYTES];
+    static const int64_t lengths[] = {64, 68, 100, 128};
+    short_launches = 0;
+    for (int32_t n = 0; n < 4 * 2 * 20; n++) {
+        const int64_t length = lengths[n % 4];
+        const int32_t axis = n / 4 % 2, radius = n < 4 * 2 * 16 ? 1 + n / 8 : 17 + 5 * (n / 8 - 16);
+        cc__line_filter work = dense(axis == 0 ? length : 3, axis == 0 ? 3 : length + n % 3, axis, radius, false);
+        work.border = n % 5;
+        work.border_value = -2.5;
+        if (n % 3 == 0) {
+            work.images.size[axis] -= 24;
+            work.first = 20;
+        }
+        write_numbers(CC_PIXEL_FLOAT32, 3 * (length + 2), n % 7 == 0, source);
+        work.images.source.data = source;
+        compare(&work, "short reach", n);
+    }
+    ck_assert_int_eq(short_launches, 4 * 2 * 20);
 }
 END_TEST
 
@@ -276,6 +313,7 @@ int main(void)
     TCase *tcase = tcase_create("line_filter_kernel");
     tcase_add_loop_test(tcase, any_layout, 0, 1);
     tcase_add_test(tcase, long_rows_and_far_reach);
+    tcase_add_test(tcase, short_reach);
     tcase_add_test(tcase, too_many_lines_for_a_launch);
     tcase_add_test(tcase, a_cast_in_place);
     tcase_add_test(tcase, failed_passes_leave_the_output_or_say_so);

@@ -10,6 +10,7 @@
 #include "kernels/strips.cu"
 #undef PIECES
 #include "kernels/rearrange.cu"
+#include "kernels/squares.cu"
 #include "support/plain_rearrange.h"
 #include "support/plain_work.h"
 

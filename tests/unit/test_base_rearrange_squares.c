@@ -4,6 +4,7 @@
 #include "kernels/strips.cu"
 #undef PIECES
 #include "kernels/rearrange.cu"
+#include "kernels/squares.cu"
 #include "support/plain_rearrange.h"
 
 #include <stdlib.h>
@@ -21,6 +22,8 @@ static void run_kernel(void *context)
     ((void (*)(const cc__rearrange_plan))now->kernel)(*now->plan);
 }
 
+static const void *last_kernel;
+
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
 {
@@ -28,6 +31,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
+    last_kernel = kernel;
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
 }
@@ -67,11 +71,51 @@ START_TEST(squares_agree_with_the_host)
 }
 END_TEST
 
+/* Pixels of 4 bytes, 4 of them at a time: whole squares and parts of them, also backwards along the source's rows. */
+START_TEST(squares_of_packs)
+{
+    static const int64_t sizes[][3] = {{64, 64, 1}, {68, 12, 3}, {8, 132, 2}, {100, 72, 1}};
+    static uint32_t from[16384] __attribute__((aligned(16))), to[2][16384] __attribute__((aligned(16)));
+    for (uint32_t n = 0; n < 16384; n++)
+        from[n] = n * 2654435761U;
+    for (int32_t n = 0; n < 8; n++) {
+        const int64_t *size = sizes[n / 2];
+        const bool is_backwards = n % 2 != 0;
+        const int64_t strides[3] = {4, 4 * size[0], 4 * size[0] * size[1]};
+        const int32_t order[3] = {1, 0, 2};
+        int64_t stride = 4;
+        cc__rearrange work = {.from = (unsigned char *)from, .components = 1};
+        work.from_type = work.to_type = CC_PIXEL_UINT32;
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+            cc__rearrange_axis *to_axis = &work.axes[axis];
+            to_axis->size = to_axis->from_size = axis < 3 ? size[order[axis]] : 1;
+            to_axis->from_stride = axis < 3 ? strides[order[axis]] : 0;
+            to_axis->to_stride = stride;
+            stride *= to_axis->size;
+        }
+        if (is_backwards) {
+            work.from += 4 * (size[0] - 1);
+            work.axes[1].from_stride = -4;
+        }
+        memset(to, 0x5a, sizeof to);
+        work.to = (unsigned char *)to[0];
+        plain_rearrange(&work);
+        work.to = (unsigned char *)to[1];
+        cc__rearrange_normalize(&work);
+        last_kernel = NULL;
+        ck_assert_int_eq(cc__launch_rearrange(&work, &launcher), CC_OK);
+        ck_assert_ptr_eq(last_kernel, (const void *)rearrange_squares_of_packs);
+        ck_assert_mem_eq(to[0], to[1], sizeof to[0]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_rearrange_squares");
     TCase *tcase = tcase_create("base_rearrange_squares");
     tcase_add_test(tcase, squares_agree_with_the_host);
+    tcase_add_test(tcase, squares_of_packs);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

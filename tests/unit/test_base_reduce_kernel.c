@@ -138,13 +138,16 @@ END_TEST
 /* Whole pieces in packs, a piece that is cut short, and results of more pieces than one block joins. */
 START_TEST(dense_rows_in_packs)
 {
-    static const cc_pixel_type types[] = {CC_PIXEL_FLOAT32, CC_PIXEL_UINT8, CC_PIXEL_INT16, CC_PIXEL_FLOAT64,
-                                          CC_PIXEL_INT64};
+    static const cc_pixel_type types[] = {CC_PIXEL_FLOAT32, CC_PIXEL_BOOL,    CC_PIXEL_INT8,
+                                          CC_PIXEL_UINT16,  CC_PIXEL_FLOAT64, CC_PIXEL_INT64};
     const int64_t count = 3 * CC__REDUCE_PIECE + 777;
     unsigned char *source = aligned_alloc(64, (size_t)count / 8 * 8 * 8 + 64);
+    unsigned char *second = aligned_alloc(64, (size_t)count / 8 * 8 * 8 + 64);
     packed_count = 0;
-    for (int32_t type = 0; type < 5; type++) {
-        for (int32_t kind = 0; kind < 6; kind++) {
+    for (int32_t type = 0; type < 6; type++) {
+        /* The last is a product of two types. */
+        for (int32_t n = 0; n < 7; n++) {
+            const int32_t kind = n < 6 ? n : CC__REDUCE_DOT;
             cc__reduce work = {.components = 1,
                                .result_count = 1,
                                .size = {count, 1, 1, 1},
@@ -156,6 +159,12 @@ START_TEST(dense_rows_in_packs)
             work.sources[0].component_stride = bytes_of(types[type]);
             work.sources[0].stride[0] = bytes_of(types[type]);
             work.sources[1] = work.sources[0];
+            if (n == 6) {
+                work.sources[1].type = types[(type + 1) % 6];
+                work.sources[1].data = second;
+                work.sources[1].component_stride = work.sources[1].stride[0] = bytes_of(work.sources[1].type);
+                write_plain(work.sources[1].type, count, second);
+            }
             write_plain(types[type], count, source);
             double expected = 1, found = 2;
             work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
@@ -168,7 +177,8 @@ START_TEST(dense_rows_in_packs)
             free(work.scratch);
         }
     }
-    ck_assert_int_eq(packed_count, 5);
+    ck_assert_int_eq(packed_count, 6);
+    free(second);
     free(source);
 }
 END_TEST

@@ -3,6 +3,7 @@
  * what is refused. On the host, the emulated devices and a GPU alike.
  */
 #include "base/allocate.h"
+#include "base/past_cache.h"
 #include "data/evaluate_reference.h"
 #include "memory/crew.h"
 #include "support/expect.h"
@@ -624,6 +625,128 @@ START_TEST(large_images_are_shared_out)
 }
 END_TEST
 
+/* Every pair of bytes, as other integers too, by a step and with a value: as double arithmetic has it. */
+START_TEST(small_integers_in_every_pair)
+{
+    static const cc_pixel_type types[] = {CC_PIXEL_UINT8, CC_PIXEL_UINT16, CC_PIXEL_INT16, CC_PIXEL_FLOAT32};
+    static const int32_t simple[] = {CC_STEP_ADD,    CC_STEP_SUBTRACT, CC_STEP_MULTIPLY,
+                                     CC_STEP_DIVIDE, CC_STEP_MINIMUM,  CC_STEP_MAXIMUM};
+    static const double values[] = {3, 0.49999997, -2.5, 65536, 0.1, 300};
+    const cc_pixel_type from = types[_i / COUNT(types)], to = types[_i % COUNT(types)];
+    cc_image *x = fixture_image(from, 1, 2, 257, 256, 1), *y = fixture_image(CC_PIXEL_UINT8, 1, 2, 257, 256, 1),
+             *output = fixture_image(to, 1, 2, 257, 256, 1);
+    /* With a value a few rows have all. */
+    const cc_region few = {{0, 0, 0, 0}, {257, 3, 1, 1}};
+    cc_image *some_x = NULL, *some_output = NULL;
+    fixture_ok(cc_image_create_view(x, &few, &some_x));
+    fixture_ok(cc_image_create_view(output, &few, &some_output));
+    void *pixels = NULL, *bytes = NULL;
+    const size_t from_bytes = cc_pixel_type_size_bytes(from);
+    const double shift = from == CC_PIXEL_INT16 ? -128 : 0, factor = from == CC_PIXEL_UINT16 ? 257 : 1;
+    fixture_ok(cc_image_map_host(x, NULL, CC_ACCESS_WRITE, &pixels));
+    fixture_ok(cc_image_map_host(y, NULL, CC_ACCESS_WRITE, &bytes));
+    for (int64_t n = 0; n < 257 * 256; n++) {
+        numbers_store(from, (double)(n % 256) * factor + shift, (char *)pixels + (size_t)n * from_bytes);
+        ((uint8_t *)bytes)[n] = (uint8_t)(n / 256);
+    }
+    fixture_ok(cc_image_unmap_host(x, pixels));
+    fixture_ok(cc_image_unmap_host(y, bytes));
+    for (int32_t k = 0; k < COUNT(simple); k++)
+        for (int32_t v = -1; v < COUNT(values); v++) {
+            const cc_step with_image[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
+                                          CC_STEP1(simple[k], CC_TAKE_IMAGE(1))};
+            const cc_step with_value[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
+                                          CC_STEP1(simple[k], CC_TAKE_VALUE(values[v < 0 ? 0 : v]))};
+            cc__past_cache_from_bytes = v % 2 == 0 ? 1 : 0;
+            if (v < 0)
+                fixture_ok(evaluate(with_image, 2, x, y, output));
+            else
+                fixture_ok(evaluate(with_value, 2, some_x, NULL, some_output));
+            cc__past_cache_from_bytes = 0;
+            fixture_ok(cc_image_map_host(output, NULL, CC_ACCESS_READ, &pixels));
+            for (int64_t n = 0; n < 257 * (v < 0 ? 256 : 3); n++) {
+                const double a = (double)(n % 256) * factor + shift, b = v < 0 ? (double)(n / 256 % 256) : values[v];
+                const double right = into(to, simple[k] == CC_STEP_ADD        ? a + b
+                                              : simple[k] == CC_STEP_SUBTRACT ? a - b
+                                              : simple[k] == CC_STEP_MULTIPLY ? a * b
+                                              : simple[k] == CC_STEP_DIVIDE   ? a / b
+                                              : simple[k] == CC_STEP_MINIMUM  ? fmin(a, b)
+                                                                              : fmax(a, b));
+                const double found = numbers_load(to, (char *)pixels + (size_t)n * cc_pixel_type_size_bytes(to));
+                if (found != right && !(isnan(found) && isnan(right)))
+                    ck_abort_msg("%s, step %d of %g and %g into %s: %.9g, expected %.9g", cc_pixel_type_name(from),
+                                 (int)simple[k], a, b, cc_pixel_type_name(to), found, right);
+            }
+            fixture_ok(cc_image_unmap_host(output, pixels));
+        }
+    cc_image_release(some_x);
+    cc_image_release(some_output);
+    cc_image_release(x);
+    cc_image_release(y);
+    cc_image_release(output);
+}
+END_TEST
+
+/* A list of steps with more values than are kept spread, odd rows at odd places, written past the caches. */
+START_TEST(long_lists_past_the_caches)
+{
+    static const cc_step steps[] = {
+        CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
+        CC_STEP0(CC_STEP_SQUARE),
+        CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+        CC_STEP1(CC_STEP_ADD, CC_TAKE_VALUE(0.5)),
+        CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_VALUE(2)),
+        CC_STEP2(CC_STEP_MULTIPLY_ADD, CC_TAKE_VALUE(3), CC_TAKE_STEP(1)),
+        CC_STEP1(CC_STEP_SUBTRACT, CC_TAKE_VALUE(0.25)),
+        CC_STEP2(CC_STEP_CLAMP, CC_TAKE_VALUE(-7), CC_TAKE_VALUE(1e5)),
+        CC_STEP1(CC_STEP_DIVIDE, CC_TAKE_VALUE(7)),
+    };
+    const int64_t wide = 5003, high = 7;
+    cc_image *x = fixture_image(CC_PIXEL_FLOAT32, 1, 2, wide, high, 1),
+             *y = fixture_image(CC_PIXEL_INT16, 1, 2, wide, high, 1),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 2, wide, high, 1), *part = NULL;
+    const cc_region all_but_one = {{1, 0, 0, 0}, {wide - 1, high, 1, 1}};
+    cc_image *views[2] = {NULL, NULL};
+    float *a = NULL, *found = NULL;
+    int16_t *b = NULL;
+    fixture_ok(cc_image_map_host(x, NULL, CC_ACCESS_WRITE, (void **)&a));
+    fixture_ok(cc_image_map_host(y, NULL, CC_ACCESS_WRITE, (void **)&b));
+    for (int64_t n = 0; n < wide * high; n++) {
+        a[n] = (float)(n % 1000) * 0.37F - 100;
+        b[n] = (int16_t)(n * 31 % 4001 - 2000);
+    }
+    fixture_ok(cc_image_unmap_host(x, a));
+    fixture_ok(cc_image_unmap_host(y, b));
+    fixture_ok(cc_image_create_view(x, &all_but_one, &views[0]));
+    fixture_ok(cc_image_create_view(y, &all_but_one, &views[1]));
+    fixture_ok(cc_image_create_view(output, &all_but_one, &part));
+    cc__past_cache_from_bytes = 1;
+    fixture_ok(evaluate(steps, COUNT(steps), views[0], views[1], part));
+    cc__past_cache_from_bytes = 0;
+    fixture_ok(cc_image_map_host(x, NULL, CC_ACCESS_READ, (void **)&a));
+    fixture_ok(cc_image_map_host(y, NULL, CC_ACCESS_READ, (void **)&b));
+    fixture_ok(cc_image_map_host(output, NULL, CC_ACCESS_READ, (void **)&found));
+    for (int64_t n = 0; n < wide * high; n++) {
+        const double square = (double)a[n] * (double)a[n];
+        double right = ((double)b[n] + 0.5) * 2 * 3;
+        right = right + square - 0.25;
+        right = right < -7 ? -7 : right > 1e5 ? 1e5 : right;
+        right = n % wide == 0 ? 0 : (double)(float)(right / 7);
+        if ((double)found[n] != right)
+            ck_abort_msg("pixel %lld is %.9g, expected %.9g", (long long)n, (double)found[n], right);
+    }
+    fixture_ok(cc_image_unmap_host(output, found));
+    fixture_ok(cc_image_unmap_host(y, b));
+    fixture_ok(cc_image_unmap_host(x, a));
+    cc_image_release(part);
+    cc_image_release(views[0]);
+    cc_image_release(views[1]);
+    cc_image_release(x);
+    cc_image_release(y);
+    cc_image_release(output);
+}
+END_TEST
+
 START_TEST(casts_and_named_functions)
 {
     const double x[] = {-1.5, 0.5, 2.5, 300, NAN, -0.0}, y[] = {2, 2, 4, -1, 1, 3};
@@ -694,6 +817,8 @@ static void add_tests_of_values(TCase *tcase)
     tcase_add_test(tcase, in_place_and_views);
     tcase_add_test(tcase, parts_of_large_images);
     tcase_add_test(tcase, large_images_are_shared_out);
+    tcase_add_loop_test(tcase, small_integers_in_every_pair, 0, 16);
+    tcase_add_test(tcase, long_lists_past_the_caches);
     tcase_add_test(tcase, casts_and_named_functions);
 }
 

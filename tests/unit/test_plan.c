@@ -258,6 +258,12 @@ static void check_origins(const cc__plan *plan)
             ck_assert(cc__steps_have_one_origin(&plan->steps[i], &plan->steps[other]) == (other >= i && other < end));
     }
     ck_assert_int_eq(plan->origins, origins);
+    int64_t pixels = 0;
+    for (int32_t i = 0; i < plan->count; ++i) {
+        ck_assert_int_eq(cc__plan_pixels(plan, i, i + 1), cc__box_pixels(&plan->steps[i].box));
+        pixels += cc__box_pixels(&plan->steps[i].box);
+    }
+    ck_assert_int_eq(cc__plan_pixels(plan, 0, plan->count), pixels);
     for (int32_t axis = 0; plan->count > 0 && axis < CC_MAX_DIMENSION; ++axis) {
         int64_t start = INT64_MAX;
         int64_t end = 0;

@@ -2,6 +2,7 @@
  * Parts of images: pixels against NumPy (tests/data/make_regions_reference) and plain copies, where they are in space,
  * what is refused. On the host, the emulated device and a GPU alike.
  */
+#include "base/past_cache.h"
 #include "data/regions_reference.h"
 #include "memory/crew.h"
 #include "support/expect.h"
@@ -414,6 +415,42 @@ START_TEST(large_images)
 }
 END_TEST
 
+/* Rows turned round and cut out, of every width of pixels, written past the caches. */
+START_TEST(large_images_past_the_caches)
+{
+    enum {
+        WIDE = 1501,
+        HIGH = 37
+    };
+    static const int32_t components[] = {1, 2, 3, 4, 8};
+    const int32_t bytes = components[_i];
+    const cc_region part = {{5, 2, 0, 0}, {WIDE - 9, HIGH - 3, 1, 1}};
+    cc_image *image = fixture_image(CC_PIXEL_UINT8, bytes, 2, WIDE, HIGH, 1), *flip = NULL, *crop = NULL;
+    uint8_t *pixels = malloc((size_t)WIDE * HIGH * (size_t)bytes);
+    for (int64_t at = 0; at < (int64_t)WIDE * HIGH * bytes; at++)
+        pixels[at] = (uint8_t)(at * 2654435761U >> 15);
+    put_bytes(image, pixels);
+    cc__past_cache_from_bytes = 1;
+    fixture_ok(cc_image_create_flipped(image, 1, STREAM, &flip));
+    fixture_ok(cc_image_create_cropped(image, &part, STREAM, &crop));
+    cc__past_cache_from_bytes = 0;
+    uint8_t *flipped = get_bytes(flip), *cropped = get_bytes(crop);
+    for (int64_t j = 0; j < HIGH; j++)
+        for (int64_t i = 0; i < WIDE; i++)
+            ck_assert(memcmp(flipped + (j * WIDE + i) * bytes, pixels + (j * WIDE + WIDE - 1 - i) * bytes,
+                             (size_t)bytes) == 0);
+    for (int64_t j = 0; j < HIGH - 3; j++)
+        ck_assert_mem_eq(cropped + j * (WIDE - 9) * bytes, pixels + ((j + 2) * WIDE + 5) * bytes,
+                         (size_t)((WIDE - 9) * bytes));
+    free(pixels);
+    free(flipped);
+    free(cropped);
+    cc_image_release(image);
+    cc_image_release(flip);
+    cc_image_release(crop);
+}
+END_TEST
+
 /* Only what is read moves, and only what is written is new. */
 START_TEST(only_the_part_moves)
 {
@@ -628,6 +665,7 @@ int main(void)
     tcase_add_test(tcase, regions_are_copied_and_pasted);
     tcase_add_test(tcase, strided_memory);
     tcase_add_test(tcase, large_images);
+    tcase_add_loop_test(tcase, large_images_past_the_caches, 0, 5);
     tcase_add_test(tcase, only_the_part_moves);
     tcase_add_test(tcase, nothing_to_do);
     tcase_add_test(tcase, refusals);

@@ -308,6 +308,45 @@ START_TEST(displacements_are_in_space)
 }
 END_TEST
 
+/* The field on the output's grid, in eighths, in an image that has the same slope everywhere. */
+START_TEST(a_field_on_the_same_grid)
+{
+    enum {
+        I = 40,
+        J = 9,
+        K = 11
+    };
+    static double values[I * J * K], shifts[3 * I * J * K], expected[I * J * K];
+    static const double sizes[3] = {I, J, K}, slopes[3] = {1, 8, 64};
+    cc_resample_params params = params_of(CC_INTERPOLATION_LINEAR, false);
+    for (int32_t n = 0; n < I * J * K; n++) {
+        const double index[3] = {n % I, n / I % J, n / (I * J)};
+        bool is_inside = true;
+        expected[n] = 0;
+        for (int32_t axis = 0; axis < 3; axis++) {
+            const double shift = (n * (axis + 5) % 23 - 11) / 8.0, at = index[axis] + shift;
+            values[n] += slopes[axis] * index[axis];
+            shifts[3 * n + axis] = shift;
+            is_inside = is_inside && at >= -0.5 && at < sizes[axis] - 0.5;
+            expected[n] += slopes[axis] * fmin(fmax(at, 0), sizes[axis] - 1);
+        }
+        expected[n] = is_inside ? expected[n] : -1;
+    }
+    cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, K),
+             *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, K),
+             *field = fixture_image(CC_PIXEL_FLOAT32, 3, 3, I, J, K);
+    put(input, values);
+    put(field, shifts);
+    bring_to_device(input);
+    params.outside = -1;
+    fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
+    numbers_expect(output, expected);
+    cc_image_release(input);
+    cc_image_release(output);
+    cc_image_release(field);
+}
+END_TEST
+
 /* As long as what float32 cannot tell from its neighbour, for images that are float32. */
 START_TEST(float64_displacements_stay_so)
 {
@@ -505,6 +544,7 @@ int main(void)
     tcase_add_test(tcase, cubic_lines_go_through_the_pixels);
     tcase_add_loop_test(tcase, long_cubic_lines_go_through_the_pixels, 0, 18);
     tcase_add_test(tcase, cubic_lines_mirror_at_their_ends);
+    tcase_add_test(tcase, a_field_on_the_same_grid);
     tcase_add_test(tcase, float64_displacements_stay_so);
     tcase_add_test(tcase, values_that_are_not_finite);
     tcase_add_test(tcase, displacements_are_in_space);

@@ -188,6 +188,58 @@ START_TEST(what_is_known_to_be_done_is_not_waited_for)
 }
 END_TEST
 
+/* A write that is over still drops what it followed. */
+START_TEST(what_is_done_already_is_not_added)
+{
+    const cc__box box = box_at(0, 4);
+    note(CC__USE_READ, 1, 2);
+    note(CC__USE_READ, 8, 2);
+    cc__fence *done = fence_in(0, stream);
+    done->is_complete = true;
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_add(&timeline, &box, CC__USE_WRITE, done);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(timeline.reserved, 0);
+    ck_assert_int_eq(done->references, 1);
+    ck_assert_int_eq(cc__timeline_reserve(&timeline), CC_OK);
+    cc__timeline_take(&timeline, &box, CC__USE_WRITE, done, NULL);
+    ck_assert_int_eq(timeline.count, 1);
+    ck_assert_int_eq(cc__emulated_count_live(emulated).events, 1);
+}
+END_TEST
+
+START_TEST(what_is_done_can_be_dropped)
+{
+    note(CC__USE_READ, 0, 2);
+    cc__fence *middle = note(CC__USE_READ, 2, 2);
+    note(CC__USE_READ, 4, 2);
+    cc__timeline_drop_done(&timeline);
+    ck_assert_int_eq(timeline.count, 3);
+    middle->is_complete = true;
+    cc__timeline_drop_done(&timeline);
+    ck_assert_int_eq(timeline.count, 2);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 2, 2), 0);
+    ck_assert_int_eq(count_waits(CC__USE_WRITE, 0, 6), 2);
+    ck_assert_int_eq(cc__emulated_count_live(emulated).events, 2);
+}
+END_TEST
+
+/* A stream that waits for a device-wide fence waits for the default stream alone. */
+START_TEST(what_a_stream_followed_is_done_unless_device_wide)
+{
+    cc__fence *ordinary = fence_in(0, stream);
+    cc__fence *wide = fence_in(0, stream);
+    wide->is_device_wide = true;
+    cc__fence *entries[] = {wide, ordinary};
+    const cc__fences fences = {entries, 2, 2};
+    cc__fences_mark_followed(&fences);
+    ck_assert(ordinary->is_complete);
+    ck_assert(!wide->is_complete);
+    cc__fence_release(ordinary);
+    cc__fence_release(wide);
+}
+END_TEST
+
 START_TEST(a_long_list_is_cleared_of_what_is_done)
 {
     for (int64_t i = 0; i < 16; ++i)
@@ -599,6 +651,15 @@ START_TEST(one_of_several_boxes_is_enough)
     ck_assert_int_eq(fences.count, 1);
     ck_assert(contains(&fences, read));
     cc__fences_destroy(&fences);
+    /* Whichever of the boxes an entry overlaps, and whichever the one before did. */
+    cc__fence *first = note(CC__USE_WRITE, 0, 1);
+    cc__fence *second = note(CC__USE_WRITE, 11, 1);
+    ck_assert_int_eq(cc__timeline_collect_boxes(&timeline, &boxes[0].box, sizeof boxes[0], 3, CC__USE_READ,
+                                                &cc__waiter_host, &fences),
+                     CC_OK);
+    ck_assert_int_eq(fences.count, 3);
+    ck_assert(contains(&fences, last) && contains(&fences, first) && contains(&fences, second));
+    cc__fences_destroy(&fences);
 }
 END_TEST
 
@@ -614,6 +675,9 @@ int main(void)
     tcase_add_test(tcase, a_write_of_parts_drops_nothing);
     tcase_add_test(tcase, a_fence_is_waited_for_once);
     tcase_add_test(tcase, what_is_known_to_be_done_is_not_waited_for);
+    tcase_add_test(tcase, what_is_done_already_is_not_added);
+    tcase_add_test(tcase, what_is_done_can_be_dropped);
+    tcase_add_test(tcase, what_a_stream_followed_is_done_unless_device_wide);
     tcase_add_test(tcase, a_long_list_is_cleared_of_what_is_done);
     tcase_add_test(tcase, what_cannot_be_asked_stays);
     tcase_add_test(tcase, a_reserved_place_stays_reserved);

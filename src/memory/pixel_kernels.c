@@ -1,10 +1,11 @@
-#include "backend/pixel_kernels.h"
+#include "memory/pixel_kernels.h"
 
 #include "kernels/launch.h"
+#include "memory/host_work.h"
 
 static void copy_on_host(const void *work)
 {
-    cc__copy_on_host(work);
+    cc__copy_by_crew(work);
 }
 
 static int32_t copy_touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
@@ -23,7 +24,7 @@ const cc__kernel cc__copy_kernel = {.name = "copy",
 
 static void fill_on_host(const void *work)
 {
-    cc__fill_on_host(work);
+    cc__fill_by_crew(work);
 }
 
 static int32_t fill_touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
@@ -41,7 +42,7 @@ const cc__kernel cc__fill_kernel = {.name = "fill",
 
 static void rescale_on_host(const void *work)
 {
-    cc__rescale_on_host(work);
+    cc__rescale_by_crew(work);
 }
 
 static int32_t rescale_touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])

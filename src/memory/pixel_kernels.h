@@ -1,6 +1,6 @@
 /* The plain operations on pixels, for whoever runs them on an image: see base/work.h for what they are about. */
-#ifndef CC_BACKEND_PIXEL_KERNELS_H
-#define CC_BACKEND_PIXEL_KERNELS_H
+#ifndef CC_MEMORY_PIXEL_KERNELS_H
+#define CC_MEMORY_PIXEL_KERNELS_H
 
 #include "base/kernel.h"
 

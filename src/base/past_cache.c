@@ -1,0 +1,88 @@
+#include "base/past_cache.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define LINE 64
+/* Where the system does not say how large the last cache is. */
+#define USUAL_CACHE_BYTES ((size_t)32 << 20)
+
+size_t cc__past_cache_from_bytes;
+
+static size_t last_cache_bytes(void)
+{
+    static _Atomic size_t known;
+    size_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+    if (bytes != 0)
+        return bytes;
+    bytes = USUAL_CACHE_BYTES;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (level3 > 0)
+        bytes = (size_t)level3;
+#endif
+    atomic_store_explicit(&known, bytes, memory_order_relaxed);
+    return bytes;
+}
+
+bool cc__past_cache_pays(size_t moved_bytes)
+{
+    return moved_bytes >= (cc__past_cache_from_bytes > 0 ? cc__past_cache_from_bytes : last_cache_bytes());
+}
+
+int64_t cc__past_cache_part(const unsigned char *destination, int64_t component_bytes, int64_t left)
+{
+    const int64_t before = (int64_t)(-(uintptr_t)destination % LINE);
+    int64_t part = before / component_bytes;
+    if (part == 0)
+        part = CC__PAST_CACHE_BLOCK / component_bytes;
+    return part < left ? part : left;
+}
+
+#if defined(__SSE2__)
+
+void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes)
+{
+    const size_t before = (size_t)(-(uintptr_t)destination % LINE);
+    if (bytes < before + LINE) {
+        memcpy(destination, source, bytes);
+        return;
+    }
+    memcpy(destination, source, before);
+    size_t done = before;
+    for (; done + LINE <= bytes; done += LINE) {
+        const __m128i *from = (const __m128i *)(const void *)(source + done);
+        __m128i *to = (__m128i *)(void *)(destination + done);
+        const __m128i a = _mm_loadu_si128(from);
+        const __m128i b = _mm_loadu_si128(from + 1);
+        const __m128i c = _mm_loadu_si128(from + 2);
+        const __m128i d = _mm_loadu_si128(from + 3);
+        _mm_stream_si128(to, a);
+        _mm_stream_si128(to + 1, b);
+        _mm_stream_si128(to + 2, c);
+        _mm_stream_si128(to + 3, d);
+    }
+    memcpy(destination + done, source + done, bytes - done);
+}
+
+void cc__past_cache_end(void)
+{
+    _mm_sfence();
+}
+
+#else
+
+void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes)
+{
+    memcpy(destination, source, bytes);
+}
+
+void cc__past_cache_end(void)
+{
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* Writing memory that will not be looked at soon: past the caches, which saves reading each line before it is changed.
+ */
+#ifndef CC_BASE_PAST_CACHE_H
+#define CC_BASE_PAST_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* For tests: from how many bytes on it pays; 0 (the default): when the last cache cannot hold them. */
+extern size_t cc__past_cache_from_bytes;
+
+/* Whether what an operation leaves would be gone from the caches at its end. moved_bytes: all that it reads and writes.
+ */
+bool cc__past_cache_pays(size_t moved_bytes);
+
+/*
+ * What is computed before it is written, at most: little, so that reading goes on meanwhile. Whole lines are written
+ * when all parts of a row but the first begin at one.
+ */
+#define CC__PAST_CACHE_BLOCK 1024
+/* How many of `left` components go into the part that begins at `destination`; > 0. */
+int64_t cc__past_cache_part(const unsigned char *destination, int64_t component_bytes, int64_t left);
+
+/* As memcpy(). */
+void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes);
+
+/* After the last copy of a thread, before another one is told. */
+void cc__past_cache_end(void);
+
+#endif
