@@ -78,6 +78,32 @@ static __global__ void content_cube(float *pixels, int32_t side, int32_t image_s
     }
 }
 
+#define CUBE_UNITS 4
+#define CUBE_BLOCKS 64
+
+/* All loads of a thread before its first store. */
+template <typename unit>
+static __global__ void copy_cubes(const float *from, float *to, const kernel_cubes cubes)
+{
+    const int32_t pixels = sizeof(unit) / sizeof(float), across = cubes.side / pixels;
+    const int64_t step = grid_step(), count = (int64_t)cubes.count * cubes.side * cubes.side * across;
+    for (int64_t first = first_of_thread(); first < count; first += CUBE_UNITS * step) {
+        unit units[CUBE_UNITS];
+        int64_t at[CUBE_UNITS];
+#pragma unroll
+        for (int n = 0; n < CUBE_UNITS; n++) {
+            const int64_t number = first + n * step < count ? first + n * step : first, row = number / across;
+            const int64_t k = row / cubes.side % cubes.side, j = row % cubes.side;
+            at[n] = cubes.position[row / cubes.side / cubes.side] + (k * cubes.image_side + j) * cubes.image_side +
+                    number % across * pixels;
+            units[n] = *(const unit *)(from + at[n]);
+        }
+#pragma unroll
+        for (int n = 0; n < CUBE_UNITS; n++)
+            *(unit *)(to + at[n]) = units[n];
+    }
+}
+
 static __global__ void content_one(float *pixels, int64_t position, uint32_t seed)
 {
     pixels[position] = content_pixel(seed, position);
@@ -124,6 +150,18 @@ cudaError_t kernel_content_cube(float *pixels, int32_t side, int32_t image_side,
 {
     const int64_t count = (int64_t)side * side * side;
     content_cube<<<blocks_for(count), THREADS, 0, stream>>>(pixels, side, image_side, position, seed);
+    return cudaGetLastError();
+}
+
+cudaError_t kernel_copy_cubes(const float *from, float *to, const kernel_cubes *cubes, cudaStream_t stream)
+{
+    uint32_t all = 0;
+    for (int32_t i = 0; i < cubes->count; i++)
+        all |= cubes->position[i];
+    if (all % 4 == 0)
+        copy_cubes<float4><<<CUBE_BLOCKS, THREADS, 0, stream>>>(from, to, *cubes);
+    else
+        copy_cubes<float><<<CUBE_BLOCKS, THREADS, 0, stream>>>(from, to, *cubes);
     return cudaGetLastError();
 }
 

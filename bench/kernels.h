@@ -23,6 +23,18 @@ cudaError_t kernel_content_bits(uint32_t *words, int64_t count, uint32_t seed, c
 cudaError_t kernel_content_cube(float *pixels, int32_t side, int32_t image_side, int64_t position, uint32_t seed,
                                 cudaStream_t stream);
 
+/* Cubes of `side` pixels, a power of two from 4 on, in a cube with `image_side`, each at a position. */
+#define KERNEL_CUBES 512
+typedef struct kernel_cubes {
+    int32_t count;
+    int32_t side;
+    int32_t image_side;
+    uint32_t position[KERNEL_CUBES];
+} kernel_cubes;
+
+/* The limit for scattered boxes: a kernel that copies them straight from or to pinned memory, and nothing around it. */
+cudaError_t kernel_copy_cubes(const float *from, float *to, const kernel_cubes *cubes, cudaStream_t stream);
+
 /* The content of one pixel; `pixels` is position 0. */
 cudaError_t kernel_content_pixel(float *pixels, int64_t position, uint32_t seed, cudaStream_t stream);
 

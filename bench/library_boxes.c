@@ -17,6 +17,10 @@ typedef struct volume {
     int32_t box_side;
     cc_region boxes[BOX_COUNT];
     probes look;
+    /* The same boxes in memory that the library knows nothing of. */
+    kernel_cubes cubes;
+    float *bare_host;
+    float *bare_device;
 } volume;
 
 static int64_t position_of(const int64_t index[3])
@@ -139,13 +143,17 @@ static void scatter(volume *v, int32_t box_side, int32_t alignment)
             look[axis] = box->index[axis] + content_bits(8, i * 3 + axis) % (uint32_t)box_side;
         }
         positions[i] = position_of(look);
+        v->cubes.position[i] = (uint32_t)position_of(box->index);
     }
+    v->cubes.count = BOX_COUNT;
+    v->cubes.side = box_side;
+    v->cubes.image_side = SIDE;
     probes_at(&v->look, positions, BOX_COUNT);
 }
 
-static void write_box_on_host(const volume *v, const cc_region *box)
+/* `pixels` is the first of the box. */
+static void write_box(const volume *v, const cc_region *box, float *pixels)
 {
-    float *pixels = image_map_host(v->image, box, CC_ACCESS_WRITE);
     const int64_t first = position_of(box->index);
     for (int64_t k = 0; k < v->box_side; ++k) {
         for (int64_t j = 0; j < v->box_side; ++j) {
@@ -154,7 +162,36 @@ static void write_box_on_host(const volume *v, const cc_region *box)
                 pixels[row + i] = content_pixel(v->seed, first + row + i);
         }
     }
-    image_unmap_host(v->image, pixels);
+}
+
+static double bare_up(void *context)
+{
+    volume *v = context;
+    v->seed = bench_next_seed(v->b);
+    for (int32_t i = 0; i < BOX_COUNT; ++i)
+        write_box(v, &v->boxes[i], v->bare_host + v->cubes.position[i]);
+    const double begin = clock_seconds();
+    CUDA(kernel_copy_cubes(v->bare_host, v->bare_device, &v->cubes, v->b->stream));
+    CUDA(cudaStreamSynchronize(v->b->stream));
+    const double seconds = clock_seconds() - begin;
+    probes_check_device(&v->look, v->bare_device, v->seed, v->b->stream, "boxes that a kernel alone brings up");
+    return seconds;
+}
+
+static double bare_down(void *context)
+{
+    volume *v = context;
+    v->seed = bench_next_seed(v->b);
+    for (int32_t i = 0; i < BOX_COUNT; ++i)
+        CUDA(kernel_content_cube(v->bare_device + v->cubes.position[i], v->box_side, SIDE, v->cubes.position[i],
+                                 v->seed, v->b->stream));
+    CUDA(cudaStreamSynchronize(v->b->stream));
+    const double begin = clock_seconds();
+    CUDA(kernel_copy_cubes(v->bare_device, v->bare_host, &v->cubes, v->b->stream));
+    CUDA(cudaStreamSynchronize(v->b->stream));
+    const double seconds = clock_seconds() - begin;
+    probes_check_host(&v->look, v->bare_host, v->seed, "boxes that a kernel alone brings down");
+    return seconds;
 }
 
 static double boxes_up(void *context)
@@ -162,8 +199,11 @@ static double boxes_up(void *context)
     volume *v = context;
     float *pixels;
     v->seed = bench_next_seed(v->b);
-    for (int32_t i = 0; i < BOX_COUNT; ++i)
-        write_box_on_host(v, &v->boxes[i]);
+    for (int32_t i = 0; i < BOX_COUNT; ++i) {
+        pixels = image_map_host(v->image, &v->boxes[i], CC_ACCESS_WRITE);
+        write_box(v, &v->boxes[i], pixels);
+        image_unmap_host(v->image, pixels);
+    }
     const double seconds = bring_up(v, &pixels);
     probes_check_device(&v->look, pixels, v->seed, v->b->stream, "boxes brought up");
     image_unmap_device(v->image, pixels, v->b->stream);
@@ -195,8 +235,12 @@ void library_boxes(bench *b)
         const char *suffix;
         int32_t box_side;
         int32_t alignment;
-    } scatters[] = {{"", 8, 8}, {"", 32, 8}, {"", 64, 8}, {"_unaligned", 8, 1}, {"_unaligned", 32, 1}};
+    } scatters[] = {{"", 8, 8},         {"", 32, 8},          {"", 64, 8},          {"_lines", 8, 32},
+                    {"_lines", 32, 32}, {"_unaligned", 8, 1}, {"_unaligned", 32, 1}};
+    const size_t volume_bytes = (size_t)SIDE * SIDE * SIDE * sizeof(float);
     volume v = {.b = b, .image = image_create(b, CC_PIXEL_FLOAT32, 1, SIDE, SIDE, SIDE)};
+    CUDA(cudaHostAlloc((void **)&v.bare_host, volume_bytes, cudaHostAllocDefault));
+    CUDA(cudaMalloc((void **)&v.bare_device, volume_bytes));
     for (size_t i = 0; i < sizeof scatters / sizeof *scatters; ++i) {
         const int32_t side = scatters[i].box_side;
         const double bytes = BOX_COUNT * (double)side * side * side * sizeof(float);
@@ -207,7 +251,13 @@ void library_boxes(bench *b)
         bench_measure(b, name, bytes, 1, 10, boxes_up, &v);
         snprintf(name, sizeof name, "library.boxes.down%s.%d", scatters[i].suffix, (int)side);
         bench_measure(b, name, bytes, 1, 10, boxes_down, &v);
+        snprintf(name, sizeof name, "library.boxes.bare_up%s.%d", scatters[i].suffix, (int)side);
+        bench_measure(b, name, bytes, 1, 10, bare_up, &v);
+        snprintf(name, sizeof name, "library.boxes.bare_down%s.%d", scatters[i].suffix, (int)side);
+        bench_measure(b, name, bytes, 1, 10, bare_down, &v);
         probes_release(&v.look);
     }
+    CUDA(cudaFree(v.bare_device));
+    CUDA(cudaFreeHost(v.bare_host));
     cc_image_release(v.image);
 }

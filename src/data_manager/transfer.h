@@ -17,7 +17,8 @@ typedef struct cc__lane {
     cc__fences host_waits; /* before the CPU reads pixels for the lane, on their way up; they are among the waits */
     cc__fence *done;       /* after the work */
     bool started;
-    bool has_read_host; /* nothing in the stream uses the pixels on the host: the CPU has read them */
+    bool uses_host;     /* something in the stream uses the pixels on the host */
+    bool has_read_host; /* nothing does: the CPU has read them */
     bool is_settled;    /* all of it is done already */
     bool is_stranded;   /* it has failed, and waiting for what was queued has too */
 } cc__lane;
@@ -68,6 +69,9 @@ cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager
 
 /* Without the lock. On failure nothing of it is under way any more, but for lanes that are stranded. */
 cc_status cc__transfer_run(cc__transfer *transfer);
+
+/* With the lock held: gives up what preparing it has taken. */
+void cc__transfer_discard(cc__transfer *transfer);
 
 /* With the lock held, after run: installs the memory, notes the work, and makes the boxes valid. Ends the transfer
  * either way. */

@@ -89,6 +89,11 @@ typedef enum cc__locking {
     CC__LOCKING_PARTS = 2
 } cc__locking;
 cc__locking cc__host_memory_locking(cc__host_memory *memory, cc__range bytes);
+/* In one range. */
+static inline bool cc__host_memory_is_all_locked(cc__host_memory *memory)
+{
+    return cc__host_memory_locking(memory, (cc__range){0, memory->size_bytes}) == CC__LOCKING_WHOLE;
+}
 
 /* The locked ranges that share a byte with these, in order; the caller frees the array. They stay locked as long as the
  * memory is there; others may be added. OUT_OF_HOST_MEMORY. */

@@ -184,8 +184,7 @@ static bool is_locked_by_owner(const cc__movement *movement, const cc__stretch *
 /* Then nothing needs to be found out about the boxes. */
 static bool is_all_locked(const cc__movement *movement)
 {
-    return movement->memory != NULL &&
-           cc__host_memory_locking(movement->memory, (cc__range){0, movement->memory->size_bytes}) == CC__LOCKING_WHOLE;
+    return movement->memory != NULL && cc__host_memory_is_all_locked(movement->memory);
 }
 
 cc_status cc__movement_prepare(cc__movement *movement)
