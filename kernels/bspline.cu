@@ -3,9 +3,9 @@
 #include "kernels/tiles.h"
 
 #define GROUP CC__BSPLINE_GROUP
-#define WARP 32
+#define WARP 32U
 #define PACK 4
-#define GROUP_PACKS (GROUP / PACK)
+#define GROUP_PACKS (GROUP / 4U)
 
 typedef struct bspline_plan {
     cc__bspline work;
@@ -122,24 +122,30 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
  * The same where lines are rows. A warp's rows go through its part of the shared memory, where a thread finds its own
  * one: what the warp loads and stores at a time is side by side.
  */
-#define ROW_PACKS (GROUP_PACKS + 1) /* no two threads that have a turn at once then want the same bank */
 #define TURN_ROWS (WARP / GROUP_PACKS)
 
 typedef struct row_turn {
-    pack packs[WARP][ROW_PACKS];
+    pack packs[WARP * GROUP_PACKS];
     const unsigned char *from[WARP];
     unsigned char *to[WARP]; /* NULL: no such row */
 } row_turn;
 
-static __device__ inline void load_packs(const row_turn *turn, const line_place *p, int64_t first,
+/* No two threads that have a turn at once want the same banks, neither with a row each nor with two rows of packs. */
+static __device__ inline pack *pack_at(row_turn *turn, uint32_t row, uint32_t number)
+{
+    return &turn->packs[row * GROUP_PACKS + (number ^ (row / 2 % GROUP_PACKS))];
+}
+
+/* left: pixels from the group's first one to the end of the rows; a group that has not all is left to its thread. */
+static __device__ inline void load_packs(const row_turn *turn, const float *from, int32_t first, int32_t left,
                                          pack out[GROUP_PACKS])
 {
 #ifdef __CUDA_ARCH__
-    if (first + GROUP <= p->length) {
-        const int32_t lane = (int32_t)threadIdx.x % WARP;
-        const int64_t at = first * 4 + lane % GROUP_PACKS * (int64_t)sizeof(pack);
+    if (left >= GROUP) {
+        const uint32_t lane = threadIdx.x % WARP;
+        const uint32_t at = (uint32_t)first * 4 + lane % GROUP_PACKS * (uint32_t)sizeof(pack);
         CC__UNROLL
-        for (int32_t n = 0; n < GROUP_PACKS; n++)
+        for (uint32_t n = 0; n < GROUP_PACKS; n++)
             out[n] = *(const pack *)(turn->from[n * TURN_ROWS + lane / GROUP_PACKS] + at);
         return;
     }
@@ -148,60 +154,60 @@ static __device__ inline void load_packs(const row_turn *turn, const line_place 
 #endif
     CC__UNROLL
     for (int32_t i = 0; i < GROUP; i++)
-        out[i / PACK].value[i % PACK] = first + i < p->length ? ((const float *)p->from)[first + i] : 0;
+        out[i / PACK].value[i % PACK] = i < left ? from[first + i] : 0;
 }
 
 /* To a thread what is of its own row, of what load_packs() has. */
-static __device__ inline void turn_packs(row_turn *turn, const line_place *p, int64_t first,
-                                         const pack packs[GROUP_PACKS], float out[GROUP])
+static __device__ inline void turn_packs(row_turn *turn, int32_t left, const pack packs[GROUP_PACKS], float out[GROUP])
 {
-    pack own[GROUP_PACKS];
-    CC__UNROLL
-    for (int32_t n = 0; n < GROUP_PACKS; n++)
-        own[n] = packs[n];
 #ifdef __CUDA_ARCH__
-    if (first + GROUP <= p->length) {
-        const int32_t lane = (int32_t)threadIdx.x % WARP;
+    if (left >= GROUP) {
+        const uint32_t lane = threadIdx.x % WARP;
         CC__UNROLL
-        for (int32_t n = 0; n < GROUP_PACKS; n++)
-            turn->packs[n * TURN_ROWS + lane / GROUP_PACKS][lane % GROUP_PACKS] = packs[n];
+        for (uint32_t n = 0; n < GROUP_PACKS; n++)
+            *pack_at(turn, n * TURN_ROWS + lane / GROUP_PACKS, lane % GROUP_PACKS) = packs[n];
         __syncwarp();
         CC__UNROLL
-        for (int32_t n = 0; n < GROUP_PACKS; n++)
-            own[n] = turn->packs[lane][n];
+        for (uint32_t n = 0; n < GROUP_PACKS; n++) {
+            const pack own = *pack_at(turn, lane, n);
+            CC__UNROLL
+            for (int32_t i = 0; i < PACK; i++)
+                out[n * PACK + i] = own.value[i];
+        }
         __syncwarp();
+        return;
     }
 #else
     (void)turn;
-    (void)p;
-    (void)first;
+    (void)left;
 #endif
     CC__UNROLL
     for (int32_t i = 0; i < GROUP; i++)
-        out[i] = own[i / PACK].value[i % PACK];
+        out[i] = packs[i / PACK].value[i % PACK];
 }
 
-static __device__ inline void store_packs(row_turn *turn, const line_place *p, int64_t first, bool is_in,
+/* to: the thread's own row, NULL if it has none. */
+static __device__ inline void store_packs(row_turn *turn, float *to, int32_t first, int32_t left,
                                           const float run[GROUP])
 {
 #ifdef __CUDA_ARCH__
-    if (first + GROUP <= p->length) {
-        const int32_t lane = (int32_t)threadIdx.x % WARP;
-        const int64_t at = first * 4 + lane % GROUP_PACKS * (int64_t)sizeof(pack);
+    if (left >= GROUP) {
+        const uint32_t lane = threadIdx.x % WARP;
+        const uint32_t at = (uint32_t)first * 4 + lane % GROUP_PACKS * (uint32_t)sizeof(pack);
         CC__UNROLL
-        for (int32_t n = 0; n < GROUP_PACKS; n++) {
+        for (uint32_t n = 0; n < GROUP_PACKS; n++) {
             pack own;
             CC__UNROLL
             for (int32_t i = 0; i < PACK; i++)
                 own.value[i] = run[n * PACK + i];
-            turn->packs[lane][n] = own;
+            *pack_at(turn, lane, n) = own;
         }
         __syncwarp();
         CC__UNROLL
-        for (int32_t n = 0; n < GROUP_PACKS; n++) {
-            const int32_t row = n * TURN_ROWS + lane / GROUP_PACKS;
+        for (uint32_t n = 0; n < GROUP_PACKS; n++) {
+            const uint32_t row = n * TURN_ROWS + lane / GROUP_PACKS;
             if (turn->to[row] != NULL)
-                *(pack *)(turn->to[row] + at) = turn->packs[row][lane % GROUP_PACKS];
+                *(pack *)(turn->to[row] + at) = *pack_at(turn, row, lane % GROUP_PACKS);
         }
         __syncwarp();
         return;
@@ -211,44 +217,52 @@ static __device__ inline void store_packs(row_turn *turn, const line_place *p, i
 #endif
     CC__UNROLL
     for (int32_t i = 0; i < GROUP; i++)
-        if (is_in && first + i < p->length)
-            ((float *)p->to)[first + i] = run[i];
+        if (to != NULL && i < left)
+            to[first + i] = run[i];
+}
+
+static __device__ inline void do_rows(row_turn *turn, const float *from, float *to, int32_t length)
+{
+    cc__bspline_window window = {0, 0, {0}};
+    pack next[GROUP_PACKS];
+    float run[GROUP], other[GROUP];
+    load_packs(turn, from, 0, length, next);
+    turn_packs(turn, length, next, run);
+    load_packs(turn, from, GROUP, length - GROUP, next);
+    turn_packs(turn, length - GROUP, next, other);
+    window.last = cc__bspline_start(run, other[0]);
+    cc__bspline_forth(run, &window);
+    cc__bspline_forth(other, &window);
+    for (int32_t first = 0; first < length; first += GROUP) {
+        const int32_t ahead = first + CC__BSPLINE_LONG;
+        load_packs(turn, from, ahead, length - ahead, next);
+        cc__bspline_back(&window, length - first, run);
+        store_packs(turn, to, first, length - first, run);
+        turn_packs(turn, length - ahead, next, run);
+        cc__bspline_forth(run, &window);
+    }
 }
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 2)
     find_row_coefficients(const __grid_constant__ bspline_plan plan)
 {
     __shared__ row_turn turns[CC__BLOCK_THREADS / WARP];
+    const uint32_t lane = threadIdx.x % WARP;
     row_turn *turn = &turns[threadIdx.x / WARP];
     const int64_t threads = (int64_t)gridDim.x * CC__BLOCK_THREADS;
-    for (int64_t line = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x;
-         line - threadIdx.x % WARP < plan.line_count; line += threads) {
+    for (int64_t line = (int64_t)blockIdx.x * CC__BLOCK_THREADS + threadIdx.x; line - lane < plan.line_count;
+         line += threads) {
         /* Those of a warp that have no row go along with the last one. */
         const bool is_in = line < plan.line_count;
         const line_place p = place_of(&plan, is_in ? line : plan.line_count - 1, 4, 4);
-        cc__bspline_window window = {0, 0, {0}};
-        pack next[GROUP_PACKS];
-        float run[GROUP], other[GROUP];
+        unsigned char *to = is_in ? p.to : NULL;
 #ifdef __CUDA_ARCH__
         __syncwarp();
-        turn->from[threadIdx.x % WARP] = p.from;
-        turn->to[threadIdx.x % WARP] = is_in ? p.to : NULL;
+        turn->from[lane] = p.from;
+        turn->to[lane] = to;
         __syncwarp();
 #endif
-        load_packs(turn, &p, 0, next);
-        turn_packs(turn, &p, 0, next, run);
-        load_packs(turn, &p, GROUP, next);
-        turn_packs(turn, &p, GROUP, next, other);
-        window.last = cc__bspline_start(run, other[0]);
-        cc__bspline_forth(run, &window);
-        cc__bspline_forth(other, &window);
-        for (int64_t first = 0; first < p.length; first += GROUP) {
-            load_packs(turn, &p, first + CC__BSPLINE_LONG, next);
-            cc__bspline_back(&window, p.length - first, run);
-            store_packs(turn, &p, first, is_in, run);
-            turn_packs(turn, &p, first + CC__BSPLINE_LONG, next, other);
-            cc__bspline_forth(other, &window);
-        }
+        do_rows(turn, (const float *)p.from, (float *)to, (int32_t)p.length);
     }
 }
 
@@ -265,7 +279,9 @@ static const void *choose_kernel(const cc__bspline *work)
 {
     if (!work->in_float32 || work->source_type != CC_PIXEL_FLOAT32 || work->size[work->axis] <= CC__BSPLINE_LONG)
         return (const void *)find_coefficients;
-    if (has_packs(&work->source, work->axis) && has_packs(&work->destination, work->axis))
+    /* Bytes of a row are counted in 32 bits. */
+    if (work->size[work->axis] < INT32_MAX / 8 && has_packs(&work->source, work->axis) &&
+        has_packs(&work->destination, work->axis))
         return (const void *)find_row_coefficients;
     return (const void *)find_long_coefficients;
 }
@@ -278,6 +294,6 @@ cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launch
     const int64_t blocks = (plan.line_count - 1) / CC__BLOCK_THREADS + 1;
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, choose_kernel(&plan.work), (uint32_t)(blocks < most ? blocks : most),
+    return cc__launch_aside(launcher, choose_kernel(&plan.work), (uint32_t)(blocks < most ? blocks : most),
                             CC__BLOCK_THREADS, arguments);
 }

@@ -722,13 +722,16 @@ static cc_status launch_dense(const cc__evaluate *work, const cc__lattice *latti
     const int64_t tile =
         (int64_t)CC__BLOCK_THREADS * (plan->is_wide != 0 ? CC__DENSE_WIDE_PACKS : CC__DENSE_NARROW_PACKS);
     const int64_t blocks = (plan->packs - 1) / tile + 1;
+    const void *kernel = plan->is_wide != 0 ? (const void *)wide_evaluate : (const void *)narrow_evaluate;
     void *arguments[] = {(void *)plan};
-    cc_status status = launch_part(work, lattice, 0, plan->head, launcher);
+    cc_status status = launcher->find(launcher, kernel);
+    if (status == CC_OK)
+        status = launch_part(work, lattice, 0, plan->head, launcher);
     if (status == CC_OK)
         status = launch_part(work, lattice, lattice->length - plan->tail, plan->tail, launcher);
     if (status == CC_OK)
-        status = launcher->launch(launcher, plan->is_wide ? (const void *)wide_evaluate : (const void *)narrow_evaluate,
-                                  (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
+        status =
+            launcher->launch(launcher, kernel, (uint32_t)(blocks < most ? blocks : most), CC__BLOCK_THREADS, arguments);
     return status;
 }
 
@@ -793,8 +796,9 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     return CC_OK;
 }
 
-cc_status cc__launch_evaluate(const cc__evaluate *work, const cc__launcher *launcher)
+cc_status cc__launch_evaluate(const void *argument, const cc__launcher *launcher)
 {
+    const cc__evaluate *work = (const cc__evaluate *)argument;
     cc__lattice lattice;
     bool is_done = false;
     const cc_status status = cc__launch_evaluate_row(work, launcher, &is_done);

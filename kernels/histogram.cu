@@ -2,17 +2,15 @@
 #include "kernels/launch.h"
 #include "kernels/sequence.h"
 
-/* Packs that a thread loads before it counts the first; a batch is what a block counts at once. */
-#define ROUNDS 4
-#define ROUNDS_OF_64 2
-#define BATCH ((int64_t)CC__REDUCE_LANES * ROUNDS)
-/* Bytes of a thread at once, when it counts bytes: so many times 16. */
-#define BYTE_LOADS 2
+/* Rounds of packs that a thread takes at once, in a batch of a block: as many bytes of narrow types as of wide ones. */
+#define ROUNDS_16 8
+#define ROUNDS_32 4
+#define ROUNDS_64 2
+/* Of bytes so many times 16. */
+#define BYTE_LOADS 4
 #define BYTE_BATCH ((int64_t)CC__BLOCK_THREADS * 16 * BYTE_LOADS)
 /* So many fit on a multiprocessor at once. */
-#ifndef COUNTING_BLOCKS
-#define COUNTING_BLOCKS 5
-#endif
+#define COUNTING_BLOCKS 4
 /*
  * A block counts in rows of its own, in several columns: with 32 of them the threads of a warp never meet, neither at
  * an address nor in a bank of the memory. Of two rows more than bins one is for values that rounding puts beyond the
@@ -30,10 +28,12 @@ typedef struct cc__histogram_plan {
     double upper;
     double scale;
     int64_t bins;
-    uint64_t *counts;
-    int64_t batches;  /* that are whole and lie in packs */
-    int64_t head;     /* components before the first of these; they and those after the last are taken one by one */
-    int32_t has_rows; /* else there are too many bins */
+    uint64_t *counts;  /* scratch */
+    uint64_t *results; /* what is left of them in the end */
+    int64_t batch;     /* components that a block counts at once */
+    int64_t batches;   /* that are whole and lie in packs */
+    int64_t head;      /* components before the first of these; they and those after the last are taken one by one */
+    int32_t has_rows;  /* else there are too many bins */
     int32_t columns_log2;
     uint32_t row_of_none; /* rows in bytes from the first */
     uint32_t row_mask;    /* without the bytes inside of a row */
@@ -64,6 +64,13 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
     for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
         plan.counts[bin] = 0;
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) give_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.results[bin] = plan.counts[bin];
 }
 
 static __device__ inline void clear_rows(uint32_t *own, int32_t counters)
@@ -103,26 +110,40 @@ static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint3
 #endif
 }
 
-#define COUNT(NAME, HOLDER, BITS, AT_ONCE)                                                                             \
-    case CC_PIXEL_##NAME:                                                                                              \
-        for (int32_t round = 0; round < ROUNDS; round += (AT_ONCE)) {                                                  \
-            cc__pack_##BITS packs[AT_ONCE];                                                                            \
-            cc__read_##BITS(&plan->from, 0, first + round * CC__REDUCE_LANES, AT_ONCE, packs);                         \
-            CC__UNROLL                                                                                                 \
-            for (int32_t n = 0; n < (AT_ONCE)*CC__PACK; n++)                                                           \
-                count_in_row(plan, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));          \
-        }                                                                                                              \
-        break;
-#define COUNT_NARROW(NAME, HOLDER, BITS) COUNT(NAME, HOLDER, BITS, ROUNDS)
-#define COUNT_WIDE(NAME, HOLDER, BITS) COUNT(NAME, HOLDER, BITS, ROUNDS_OF_64)
+#define COUNT(NAME, HOLDER, BITS)                                                                                      \
+    case CC_PIXEL_##NAME: {                                                                                            \
+        cc__pack_##BITS packs[ROUNDS_##BITS];                                                                          \
+        cc__read_##BITS(&plan->from, 0, first, ROUNDS_##BITS, packs);                                                  \
+        CC__UNROLL                                                                                                     \
+        for (int32_t n = 0; n < ROUNDS_##BITS * CC__PACK; n++)                                                         \
+            count_in_row(plan, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));              \
+        break;                                                                                                         \
+    }
 
+/* Types of 8 bits have a kernel of their own. */
 static __device__ inline void count_batch(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
 {
     switch ((int32_t)plan->from.sources[0].type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(COUNT_NARROW)
-        CC__FOR_EACH_TYPE_OF_32_BITS(COUNT_NARROW)
-        CC__FOR_EACH_TYPE_OF_64_BITS(COUNT_WIDE)
+        COUNT(UINT16, uint16_t, 16)
+        COUNT(INT16, int16_t, 16)
+        COUNT(FLOAT16, uint16_t, 16)
+        COUNT(BFLOAT16, uint16_t, 16)
+        CC__FOR_EACH_TYPE_OF_32_BITS(COUNT)
+        CC__FOR_EACH_TYPE_OF_64_BITS(COUNT)
     }
+}
+
+static int64_t batch_of(cc_pixel_type type)
+{
+    switch (cc__bytes_of_real((int32_t)type)) {
+    case 1:
+        return BYTE_BATCH;
+    case 2:
+        return CC__REDUCE_LANES * ROUNDS_16;
+    case 4:
+        return CC__REDUCE_LANES * ROUNDS_32;
+    }
+    return CC__REDUCE_LANES * ROUNDS_64;
 }
 
 static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *column, int64_t number)
@@ -144,11 +165,11 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     const int32_t thread = (int32_t)threadIdx.x;
     const int32_t rows = plan.has_rows != 0 ? (int32_t)plan.bins + MORE_ROWS : 0;
     uint32_t *column = own + (thread & ((1 << plan.columns_log2) - 1));
-    const int64_t batched = plan.batches * BATCH;
+    const int64_t batched = plan.batches * plan.batch;
     const int64_t singles = plan.from.sequence.count - batched;
     clear_rows(own, rows << plan.columns_log2);
     for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x)
-        count_batch(&plan, column, batch * BATCH + CC__PACK * thread);
+        count_batch(&plan, column, batch * plan.batch + CC__PACK * thread);
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
         count_single(&plan, column, n + batched);
@@ -221,8 +242,10 @@ static void plan_rows(cc__histogram_plan *plan)
     plan->row_unit = 0x1p52 / row_bytes;
 }
 
-cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher)
+/* Counted in scratch memory, so that only the last launch writes the output. */
+cc_status cc__launch_histogram(const void *argument, const cc__launcher *launcher)
 {
+    const cc__histogram *work = (const cc__histogram *)argument;
     cc__histogram_plan plan;
     memset(&plan, 0, sizeof plan);
     cc__packed_sequence_plan(&plan.from, &work->source, 1, work->components, work->size);
@@ -230,11 +253,12 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     plan.upper = work->upper;
     plan.scale = (double)work->bins / (work->upper - work->lower);
     plan.bins = work->bins;
-    plan.counts = work->counts;
+    plan.counts = work->scratch;
+    plan.results = work->counts;
     plan_rows(&plan);
     const int64_t count = plan.from.sequence.count;
     const bool is_bytes = cc__bytes_of_real((int32_t)work->source.type) == 1;
-    const int64_t batch = is_bytes ? BYTE_BATCH : BATCH;
+    const int64_t batch = plan.batch = batch_of(work->source.type);
     if (!is_bytes) {
         plan.batches = plan.has_rows && plan.from.is_packed[0] ? count / batch : 0;
     } else if (plan.from.sequence.axes == 0 && plan.from.sequence.step[0] == 1) {
@@ -245,13 +269,14 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     const int64_t least = (count - 1) / MOST_OF_A_BLOCK + 1;
     int64_t blocks = cc__sequence_blocks((count - 1) / batch + 1, COUNTING_BLOCKS, launcher->multiprocessor_count);
     blocks = blocks > least ? blocks : least;
+    const uint32_t bin_blocks = (uint32_t)cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS,
+                                                              launcher->multiprocessor_count);
     void *arguments[] = {&plan};
-    cc_status status = launcher->launch(
-        launcher, (const void *)clear_counts,
-        cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS, launcher->multiprocessor_count),
-        CC__BLOCK_THREADS, arguments);
+    cc_status status = cc__launch_aside(launcher, (const void *)clear_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
-        status = launcher->launch(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,
+        status = cc__launch_aside(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,
                                   (uint32_t)blocks, CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, (const void *)give_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "kernels/border_math.h"
 #include "kernels/launch.h"
 #include "kernels/line_math.h"
+#include "kernels/short_filter.h"
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -133,8 +134,6 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
     {                                                                                                                  \
         NUMBER near[RESULTS];                                                                                          \
         NUMBER far[RESULTS];                                                                                           \
-        NUMBER before[RESULTS];                                                                                        \
-        NUMBER after[RESULTS];                                                                                         \
         int32_t d = 1;                                                                                                 \
         CC__UNROLL                                                                                                     \
         for (int32_t k = 0; k < RESULTS; k++) {                                                                        \
@@ -143,6 +142,8 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
             sum[k] = cc__line_begin_##NUMBER(plan.weight[0], sum[k]);                                                  \
         }                                                                                                              \
         for (; d + RESULTS - 1 <= plan.shape.radius; d += RESULTS) {                                                   \
+            NUMBER before[RESULTS];                                                                                    \
+            NUMBER after[RESULTS];                                                                                     \
             CC__UNROLL                                                                                                 \
             for (int32_t j = 0; j < RESULTS; j++) {                                                                    \
                 before[j] = BEFORE;                                                                                    \
@@ -155,13 +156,9 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         }                                                                                                              \
         CC__UNROLL                                                                                                     \
         for (int32_t j = 0; j < RESULTS - 1; j++) {                                                                    \
-            before[j] = d + j <= plan.shape.radius ? BEFORE : 0;                                                       \
-            after[j] = d + j <= plan.shape.radius ? AFTER : 0;                                                         \
-        }                                                                                                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t j = 0; j < RESULTS - 1; j++) {                                                                    \
-            if (d + j <= plan.shape.radius)                                                                            \
-                ADD_STEP(NUMBER, before[j], after[j])                                                                  \
+            if (d + j > plan.shape.radius)                                                                             \
+                break;                                                                                                 \
+            ADD_STEP(NUMBER, BEFORE, AFTER)                                                                            \
         }                                                                                                              \
     }
 
@@ -169,7 +166,7 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
  * Lines side by side: neighbouring threads have neighbouring lines, and what threads further along them share is in the
  * nearest cache.
  */
-#define DEFINE_COLUMNS(NAME, NUMBER, BLOCKS)                                                                           \
+#define DEFINE_COLUMNS(NAME, NUMBER)                                                                                   \
     static CC__NOT_INLINE __device__ NUMBER find_##NAME##_##NUMBER(const cc__line_shape *shape,                        \
                                                                    const unsigned char *line, int64_t position)        \
     {                                                                                                                  \
@@ -177,25 +174,7 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         return found < 0 ? (NUMBER)shape->border_value : load_##NAME##_##NUMBER(shape, line + found * shape->step[0]); \
     }                                                                                                                  \
                                                                                                                        \
-    /* Several, from a position on up or down: all of them are on their way together. */                               \
-    static CC__NOT_INLINE __device__ void find_run_##NAME##_##NUMBER(                                                  \
-        const cc__line_shape *shape, const unsigned char *line, int64_t position, int32_t way, NUMBER out[RESULTS])    \
-    {                                                                                                                  \
-        int64_t found[RESULTS];                                                                                        \
-        NUMBER number[RESULTS];                                                                                        \
-        CC__UNROLL                                                                                                     \
-        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
-            found[k] = cc__border_find(shape->border, position + k * way, shape->length);                              \
-        CC__UNROLL                                                                                                     \
-        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
-            number[k] = found[k] < 0 ? (NUMBER)shape->border_value                                                     \
-                                     : load_##NAME##_##NUMBER(shape, line + found[k] * shape->step[0]);                \
-        CC__UNROLL                                                                                                     \
-        for (int32_t k = 0; k < RESULTS; k++)                                                                          \
-            out[k] = number[k];                                                                                        \
-    }                                                                                                                  \
-                                                                                                                       \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         filter_columns_##NAME##_##NUMBER(const __grid_constant__ cc__line_plan_##NUMBER plan)                          \
     {                                                                                                                  \
         const cc__line_shape *shape = &plan.shape;                                                                     \
@@ -222,14 +201,12 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         } else {                                                                                                       \
             int64_t low = centre;                                                                                      \
             int64_t high = centre + RESULTS;                                                                           \
-            NUMBER lows[RESULTS];                                                                                      \
-            NUMBER highs[RESULTS];                                                                                     \
-            find_run_##NAME##_##NUMBER(shape, from, low, 1, sum);                                                      \
-            find_run_##NAME##_##NUMBER(shape, from, low - 1, -1, lows);                                                \
-            find_run_##NAME##_##NUMBER(shape, from, high, 1, highs);                                                   \
-            WEIGH(NUMBER, lows[j], highs[j], low -= RESULTS; high += RESULTS;                                          \
-                  find_run_##NAME##_##NUMBER(shape, from, low - 1, -1, lows);                                          \
-                  find_run_##NAME##_##NUMBER(shape, from, high, 1, highs))                                             \
+            CC__UNROLL                                                                                                 \
+            for (int32_t k = 0; k < RESULTS; k++)                                                                      \
+                sum[k] = find_##NAME##_##NUMBER(shape, from, low + k);                                                 \
+            WEIGH(NUMBER, find_##NAME##_##NUMBER(shape, from, low - 1 - j),                                            \
+                  find_##NAME##_##NUMBER(shape, from, high + j), low -= RESULTS;                                       \
+                  high += RESULTS)                                                                                     \
         }                                                                                                              \
         unsigned char *to = shape->destination + offset_of_line(shape, 1, line) + result * shape->step[1];             \
         CC__UNROLL                                                                                                     \
@@ -243,35 +220,8 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
 #define HELD(i) ((i) + (i) / RESULTS)
 
 /* Rows, whose numbers a block holds; in the same place it then collects the results, to write them side by side. */
-#define DEFINE_ROWS(NAME, NUMBER, BLOCKS)                                                                              \
-    static __device__ inline void hold_row_##NAME##_##NUMBER(const cc__line_shape *shape, const unsigned char *from,   \
-                                                             int64_t first, int32_t begin, int32_t end,                \
-                                                             int32_t thread, NUMBER *numbers)                          \
-    {                                                                                                                  \
-        const int32_t step = shape->across.value;                                                                      \
-        const int32_t low = begin + first < 0 ? (int32_t)-first : begin;                                               \
-        const int32_t high = end + first > shape->length ? (int32_t)(shape->length - first) : end;                     \
-        for (int32_t i = low + thread; i < high; i += RESULTS * step) {                                                \
-            NUMBER run[RESULTS];                                                                                       \
-            CC__UNROLL                                                                                                 \
-            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
-                run[n] = 0;                                                                                            \
-                if (i + n * step < high)                                                                               \
-                    run[n] = load_##NAME##_##NUMBER(shape, from + (first + i + n * step) * shape->step[0]);            \
-            }                                                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
-                if (i + n * step < high)                                                                               \
-                    numbers[HELD(i + n * step)] = run[n];                                                              \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int32_t i = begin + thread; i < low; i += step)                                                           \
-            numbers[HELD(i)] = find_##NAME##_##NUMBER(shape, from, first + i);                                         \
-        for (int32_t i = high + thread; i < end; i += step)                                                            \
-            numbers[HELD(i)] = find_##NAME##_##NUMBER(shape, from, first + i);                                         \
-    }                                                                                                                  \
-                                                                                                                       \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
+#define DEFINE_ROWS(NAME, NUMBER)                                                                                      \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         filter_rows_##NAME##_##NUMBER(const __grid_constant__ cc__line_plan_##NUMBER plan)                             \
     {                                                                                                                  \
         __shared__ NUMBER shared[ROW_NUMBERS];                                                                         \
@@ -285,10 +235,19 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         int32_t results = left < shape->tile_results ? (int32_t)left : shape->tile_results;                            \
         bool is_active = row < shape->tile_lines && line < shape->lines;                                               \
         NUMBER *numbers = shared + row * shape->row_pitch;                                                             \
-        if (is_active)                                                                                                 \
-            hold_row_##NAME##_##NUMBER(shape, shape->source + offset_of_line(shape, 0, line),                          \
-                                       shape->first + result - shape->before, shape->before - shape->radius,           \
-                                       shape->before + results + shape->radius, thread, numbers);                      \
+        if (is_active) {                                                                                               \
+            const unsigned char *from = shape->source + offset_of_line(shape, 0, line);                                \
+            int64_t first = shape->first + result - shape->before;                                                     \
+            int32_t end = shape->before + results + shape->radius;                                                     \
+            for (int32_t i = shape->before - shape->radius + thread; i < end; i += shape->across.value) {              \
+                NUMBER number;                                                                                         \
+                if (first + i >= 0 && first + i < shape->length)                                                       \
+                    number = load_##NAME##_##NUMBER(shape, from + (first + i) * shape->step[0]);                       \
+                else                                                                                                   \
+                    number = find_##NAME##_##NUMBER(shape, from, first + i);                                           \
+                numbers[HELD(i)] = number;                                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
         __syncthreads();                                                                                               \
         NUMBER sum[RESULTS];                                                                                           \
         const NUMBER *low = numbers + (shape->before / RESULTS + thread) * PITCH;                                      \
@@ -309,23 +268,19 @@ static __device__ inline void store_any_double(const cc__line_shape *shape, unsi
         __syncthreads();                                                                                               \
         if (is_active) {                                                                                               \
             unsigned char *to = shape->destination + offset_of_line(shape, 1, line) + result * shape->step[1];         \
-            CC__UNROLL                                                                                                 \
-            for (int32_t n = 0; n < RESULTS; n++) {                                                                    \
-                const int32_t i = thread + n * shape->across.value;                                                    \
-                if (i < results)                                                                                       \
-                    store_##NAME##_##NUMBER(shape, to + i * shape->step[1], numbers[HELD(i)]);                         \
-            }                                                                                                          \
+            for (int32_t i = thread; i < results; i += shape->across.value)                                            \
+                store_##NAME##_##NUMBER(shape, to + i * shape->step[1], numbers[HELD(i)]);                             \
         }                                                                                                              \
     }
 
-DEFINE_COLUMNS(same, float, 3)
-DEFINE_COLUMNS(any, float, 3)
-DEFINE_COLUMNS(same, double, 2)
-DEFINE_COLUMNS(any, double, 2)
-DEFINE_ROWS(same, float, 4)
-DEFINE_ROWS(any, float, 4)
-DEFINE_ROWS(same, double, 2)
-DEFINE_ROWS(any, double, 2)
+DEFINE_COLUMNS(same, float)
+DEFINE_COLUMNS(any, float)
+DEFINE_COLUMNS(same, double)
+DEFINE_COLUMNS(any, double)
+DEFINE_ROWS(same, float)
+DEFINE_ROWS(any, float)
+DEFINE_ROWS(same, double)
+DEFINE_ROWS(any, double)
 
 static int64_t divide_up(int64_t n, int64_t by)
 {
@@ -375,8 +330,8 @@ static const void *choose_kernel(const cc__line_filter *work, bool is_along_rows
     return is_along_rows ? (const void *)filter_rows_any_float : (const void *)filter_columns_any_float;
 }
 
-static cc_status start(const cc__line_filter *work, const cc__launcher *launcher, const cc__line_shape *shape,
-                       const void *kernel, int64_t tiles)
+static cc_status start(const cc__line_filter *work, const cc__launcher *launcher, cc__launch_fn launch,
+                       const cc__line_shape *shape, const void *kernel, int64_t tiles)
 {
     cc__line_plan_float narrow;
     cc__line_plan_double wide;
@@ -392,14 +347,16 @@ static cc_status start(const cc__line_filter *work, const cc__launcher *launcher
         for (int32_t d = 0; d <= work->radius; d++)
             narrow.weight[d] = (float)work->weight[d];
     }
-    return launcher->launch(launcher, kernel, (uint32_t)tiles, CC__BLOCK_THREADS, arguments);
+    return launch(launcher, kernel, (uint32_t)tiles, CC__BLOCK_THREADS, arguments);
 }
 
-static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher)
+static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher, cc__launch_fn launch)
 {
     cc__lines lines;
     cc__line_shape shape;
     cc__lines_plan(&work->images, &lines);
+    if (cc__short_filter_kernel(work, &lines) != NULL)
+        return cc__launch_short_filter(work, &lines, launcher, launch);
     memset(&shape, 0, sizeof shape);
     shape.count = work->images.size[work->images.axis];
     shape.radius = work->radius;
@@ -414,8 +371,8 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
         int64_t first = 0;
         rest.images = cc__line_images_split(&work->images, &first);
         rest.first += first;
-        const cc_status status = launch_part(work, launcher);
-        return status == CC_OK ? launch_part(&rest, launcher) : status;
+        const cc_status begun = launch_part(work, launcher, launch);
+        return begun == CC_OK ? launch_part(&rest, launcher, launch) : begun;
     }
     shape.source = work->images.source.data;
     shape.destination = work->images.destination.data;
@@ -435,17 +392,40 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
         shape.stride[1][i] = lines.stride[1][i];
     }
     shape.line_tiles = cc__divisor_of((int32_t)line_tiles);
-    return start(work, launcher, &shape, choose_kernel(work, lines.is_along_rows != 0), tiles);
+    return start(work, launcher, launch, &shape, choose_kernel(work, lines.is_along_rows != 0), tiles);
+}
+
+static bool writes_scratch(const cc__smooth *work, const cc__line_filter *filter)
+{
+    const int64_t offset = filter->images.destination.data - work->scratch;
+    return work->slab_memories > 0 && offset >= 0 && offset < work->slab_memories * work->slab_bytes;
+}
+
+/* The last slab may be so thin that others do it than those of the slabs before. */
+static cc_status find_last_kernels(const cc__smooth *work, const cc__launcher *launcher)
+{
+    const int64_t steps = cc__smooth_steps(work);
+    cc_status status = CC_OK;
+    for (int64_t step = steps - work->pass_count; step < steps && status == CC_OK; step++) {
+        cc__line_filter filter;
+        cc__lines lines;
+        cc__smooth_step(work, step, &filter);
+        cc__lines_plan(&filter.images, &lines);
+        const void *kernel = cc__short_filter_kernel(&filter, &lines);
+        status = launcher->find(launcher, kernel != NULL ? kernel : choose_kernel(&filter, lines.is_along_rows != 0));
+    }
+    return status;
 }
 
 cc_status cc__launch_smooth(const void *argument, const cc__launcher *launcher)
 {
     const cc__smooth *work = (const cc__smooth *)argument;
-    cc_status status = CC_OK;
-    for (int64_t step = 0; step < cc__smooth_steps(work) && status == CC_OK; step++) {
+    const int64_t steps = cc__smooth_steps(work);
+    cc_status status = steps > work->pass_count ? find_last_kernels(work, launcher) : CC_OK;
+    for (int64_t step = 0; step < steps && status == CC_OK; step++) {
         cc__line_filter filter;
         cc__smooth_step(work, step, &filter);
-        status = launch_part(&filter, launcher);
+        status = launch_part(&filter, launcher, writes_scratch(work, &filter) ? cc__launch_aside : launcher->launch);
     }
     return status;
 }

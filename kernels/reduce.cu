@@ -1,27 +1,10 @@
 /* Reductions on the GPU, in the order that src/base/reduce.c has on the CPU. */
 #include "kernels/launch.h"
-#include "kernels/sequence.h"
+#include "kernels/reduce_lanes.h"
 
-#define ROUNDS CC__REDUCE_ROUNDS
-/* Rounds that are loaded before the first is taken, by bits of a component; of two sources half as many each. */
-#ifndef AT_ONCE_8
-#define AT_ONCE_8 8
-#endif
-#ifndef AT_ONCE_16
-#define AT_ONCE_16 8
-#endif
-#ifndef AT_ONCE_32
-#define AT_ONCE_32 8
-#endif
-#ifndef AT_ONCE_64
-#define AT_ONCE_64 2
-#endif
-#define AT_ONCE_MIXED 2
 #define JOIN_ROUNDS 4
 /* A block has few pieces, or one: all multiprocessors then end at about the same time, however many fit. */
-#ifndef BLOCKS_PER_MULTIPROCESSOR
 #define BLOCKS_PER_MULTIPROCESSOR 128
-#endif
 #define WARP_THREADS 32
 #define WARPS (CC__BLOCK_THREADS / WARP_THREADS)
 
@@ -34,41 +17,13 @@ typedef struct cc__join_plan {
     const cc__partial *partials;
     int64_t count;
     int64_t pieces;
-    cc__partial *next; /* with one piece the result is made instead */
-    double *result;
+    cc__partial *next; /* of each piece one; NULL: each piece is what is left of a result, which is made of it */
+    double *results;
+    int64_t between; /* partials, from those of a result to those of the next */
     cc__reduce_kind kind;
     cc__reduce_end end;
     int64_t component_count;
 } cc__join_plan;
-
-static __device__ inline void take(cc__reduce_kind kind, cc__reduce_lane *lane, bool is_first, double x, double y)
-{
-    switch (kind) {
-    case CC__REDUCE_SUM:
-        lane->value = lane->value + x;
-        break;
-    case CC__REDUCE_MINIMUM:
-        lane->value = cc__minimum(lane->value, x);
-        break;
-    case CC__REDUCE_MAXIMUM:
-        lane->value = cc__maximum(lane->value, x);
-        break;
-    case CC__REDUCE_SQUARES:
-        lane->value = lane->value + x * x;
-        break;
-    case CC__REDUCE_DOT:
-        lane->value = lane->value + x * y;
-        break;
-    case CC__REDUCE_MOMENTS: {
-        if (is_first)
-            lane->first = x;
-        double distance = x - lane->first;
-        lane->value = lane->value + distance;
-        lane->squares = lane->squares + distance * distance;
-        break;
-    }
-    }
-}
 
 /* What joins neighbours: `count`, of each, where both have as many components, else 0. */
 static __device__ inline cc__partial join_two(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
@@ -133,92 +88,6 @@ static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__p
                     2 * count);
 }
 
-/* All rounds of a whole piece, of one source or of two with one type. */
-#define TAKE(NAME, HOLDER, BITS)                                                                                       \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        const int32_t at_once = AT_ONCE_##BITS / (kind == CC__REDUCE_DOT ? 2 : 1);                                     \
-        for (int32_t round = 0; round < ROUNDS; round += at_once) {                                                    \
-            cc__pack_##BITS x[AT_ONCE_##BITS];                                                                         \
-            cc__pack_##BITS y[AT_ONCE_##BITS];                                                                         \
-            cc__read_##BITS(from, 0, first + round * CC__REDUCE_LANES, at_once, x);                                    \
-            if (kind == CC__REDUCE_DOT)                                                                                \
-                cc__read_##BITS(from, 1, first + round * CC__REDUCE_LANES, at_once, y);                                \
-            CC__UNROLL                                                                                                 \
-            for (int32_t r = 0; r < at_once; r++) {                                                                    \
-                CC__UNROLL                                                                                             \
-                for (int32_t i = 0; i < CC__PACK; i++)                                                                 \
-                    take(kind, &lanes[i], round + r == 0, cc__load_##NAME((HOLDER)x[r].value[i]),                      \
-                         kind == CC__REDUCE_DOT ? cc__load_##NAME((HOLDER)y[r].value[i]) : 0.0);                       \
-            }                                                                                                          \
-        }                                                                                                              \
-        break;                                                                                                         \
-    }
-
-/* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
-static __device__ inline void take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
-                                         int64_t first, cc__reduce_lane lanes[CC__PACK])
-{
-    if (is_narrow) {
-        switch ((int32_t)from->sources[0].type) {
-            CC__FOR_EACH_TYPE_UP_TO_16_BITS(TAKE)
-            CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
-        }
-    } else {
-        switch ((int32_t)from->sources[0].type) {
-            CC__FOR_EACH_TYPE_OF_64_BITS(TAKE)
-        }
-    }
-}
-
-#define READ_MIXED(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        cc__pack_##BITS packs[AT_ONCE_MIXED];                                                                          \
-        cc__read_##BITS(from, n, first, AT_ONCE_MIXED, packs);                                                         \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)                                                         \
-            out[i] = cc__load_##NAME((HOLDER)packs[i / CC__PACK].value[i % CC__PACK]);                                 \
-        break;                                                                                                         \
-    }
-
-static __device__ inline void read_mixed(const cc__packed_sequence *from, int32_t n, int64_t first, double *out)
-{
-    switch ((int32_t)from->sources[n].type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(READ_MIXED)
-        CC__FOR_EACH_TYPE_OF_32_BITS(READ_MIXED)
-        CC__FOR_EACH_TYPE_OF_64_BITS(READ_MIXED)
-    }
-}
-
-/* The same for products of two types. */
-static __device__ inline void take_mixed(const cc__packed_sequence *from, int64_t first,
-                                         cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round += AT_ONCE_MIXED) {
-        double x[AT_ONCE_MIXED * CC__PACK] = {0};
-        double y[AT_ONCE_MIXED * CC__PACK] = {0};
-        read_mixed(from, 0, first + round * CC__REDUCE_LANES, x);
-        read_mixed(from, 1, first + round * CC__REDUCE_LANES, y);
-        CC__UNROLL
-        for (int32_t i = 0; i < AT_ONCE_MIXED * CC__PACK; i++)
-            take(CC__REDUCE_DOT, &lanes[i % CC__PACK], false, x[i], y[i]);
-    }
-}
-
-/* The last piece, and pixels that do not lie in packs. */
-static __device__ inline void take_one_by_one(const cc__packed_sequence *from, cc__reduce_kind kind, int64_t first,
-                                              cc__reduce_lane lanes[CC__PACK])
-{
-    for (int32_t round = 0; round < ROUNDS; round++) {
-        CC__UNROLL
-        for (int32_t i = 0; i < CC__PACK; i++) {
-            int64_t number = first + round * CC__REDUCE_LANES + i;
-            if (number < from->sequence.count)
-                take(kind, &lanes[i], round == 0, cc__read_one(from, 0, number),
-                     kind == CC__REDUCE_DOT ? cc__read_one(from, 1, number) : 0.0);
-        }
-    }
-}
-
 static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__reduce_kind kind, bool is_narrow,
                                             cc__partial *shared)
 {
@@ -240,16 +109,17 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             lanes[i].first = 0.0;
         }
         if (!is_packed || !is_whole)
-            take_one_by_one(from, kind, first, lanes);
+            cc__take_one_by_one(from, kind, first, lanes);
         else if (is_mixed)
-            take_mixed(from, first, lanes);
+            cc__take_mixed(from, first, lanes);
         else
-            take_packs(from, kind, is_narrow, first, lanes);
+            cc__take_packs(from, kind, is_narrow, first, lanes);
         if (is_whole) {
             CC__UNROLL
             for (int32_t i = 0; i < CC__PACK; i++)
-                partials[i] = cc__reduce_lane_end(kind, lanes[i], ROUNDS);
-            all = join_threads(kind, shared + turn, join_pack(kind, partials, ROUNDS), CC__PACK * ROUNDS);
+                partials[i] = cc__reduce_lane_end(kind, lanes[i], CC__REDUCE_ROUNDS);
+            all = join_threads(kind, shared + turn, join_pack(kind, partials, CC__REDUCE_ROUNDS),
+                               CC__PACK * CC__REDUCE_ROUNDS);
         } else {
             for (int32_t i = 0; i < CC__PACK; i++) {
                 const int64_t left = count - first - i;
@@ -274,31 +144,27 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
     }
 
 /* As many blocks on a multiprocessor as keep what they load in registers. */
-#ifndef NARROW_BLOCKS
-#define NARROW_BLOCKS 3
-#endif
-#ifndef WIDE_BLOCKS
-#define WIDE_BLOCKS 4
-#endif
-DEFINE_KERNEL(SUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MINIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(MAXIMUM, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SQUARES, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(DOT, narrow, true, NARROW_BLOCKS > 2 ? 2 : NARROW_BLOCKS)
-DEFINE_KERNEL(MOMENTS, narrow, true, NARROW_BLOCKS)
-DEFINE_KERNEL(SUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(MINIMUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(MAXIMUM, wide, false, WIDE_BLOCKS)
-DEFINE_KERNEL(SQUARES, wide, false, WIDE_BLOCKS)
+DEFINE_KERNEL(SUM, narrow, true, 2)
+DEFINE_KERNEL(MINIMUM, narrow, true, 2)
+DEFINE_KERNEL(MAXIMUM, narrow, true, 2)
+DEFINE_KERNEL(SQUARES, narrow, true, 2)
+DEFINE_KERNEL(DOT, narrow, true, 2)
+DEFINE_KERNEL(MOMENTS, narrow, true, 2)
+DEFINE_KERNEL(SUM, wide, false, 4)
+DEFINE_KERNEL(MINIMUM, wide, false, 4)
+DEFINE_KERNEL(MAXIMUM, wide, false, 4)
+DEFINE_KERNEL(SQUARES, wide, false, 4)
 DEFINE_KERNEL(DOT, wide, false, 2)
-DEFINE_KERNEL(MOMENTS, wide, false, (WIDE_BLOCKS > 3 ? 3 : WIDE_BLOCKS))
+DEFINE_KERNEL(MOMENTS, wide, false, 3)
 
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
     __shared__ cc__partial shared[2 * CC__BLOCK_THREADS];
+    const bool is_last = plan.next == NULL;
     int32_t turn = 0;
     for (int64_t piece = blockIdx.x; piece < plan.pieces; piece += gridDim.x) {
-        int64_t first = piece * CC__REDUCE_PIECE + CC__PACK * (int32_t)threadIdx.x;
+        const cc__partial *partials = plan.partials + (is_last ? piece * plan.between : 0);
+        int64_t first = (is_last ? 0 : piece * CC__REDUCE_PIECE) + CC__PACK * (int32_t)threadIdx.x;
         cc__partial lanes[CC__PACK];
         CC__UNROLL
         for (int32_t i = 0; i < CC__PACK; i++) {
@@ -307,14 +173,14 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
             lanes[i].count = 0.0;
         }
         /* One block may have all of them: what it waits for is loaded for several rounds at once. */
-        for (int32_t round = 0; round < ROUNDS; round += JOIN_ROUNDS) {
+        for (int32_t round = 0; round < CC__REDUCE_ROUNDS; round += JOIN_ROUNDS) {
             cc__partial next[JOIN_ROUNDS][CC__PACK];
             CC__UNROLL
             for (int32_t r = 0; r < JOIN_ROUNDS; r++) {
                 CC__UNROLL
                 for (int32_t i = 0; i < CC__PACK; i++) {
                     int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
-                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                    next[r][i] = partials[n < plan.count ? n : 0];
                 }
             }
             CC__UNROLL
@@ -328,8 +194,8 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
         }
         const cc__partial all = join_threads(plan.kind, shared + turn, join_pack(plan.kind, lanes, 0), 0);
         if (threadIdx.x == 0) {
-            if (plan.pieces == 1)
-                *plan.result = cc__reduce_result(plan.end, all, plan.component_count);
+            if (is_last)
+                plan.results[piece] = cc__reduce_result(plan.end, all, plan.component_count);
             else
                 plan.next[piece] = all;
         }
@@ -356,37 +222,59 @@ static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
     return NULL;
 }
 
-cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher)
+static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
+{
+    return cc__sequence_blocks(pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count);
+}
+
+/* All of one result but the last level, which is left in the plan. */
+static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, cc__join_plan *join)
 {
     cc__reduce_plan plan;
     cc__packed_sequence_plan(&plan.from, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
     void *arguments[] = {&plan};
-    const int64_t pieces = plan.from.pieces;
     cc_status status =
-        launcher->launch(launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
-                         cc__sequence_blocks(pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count),
-                         CC__BLOCK_THREADS, arguments);
-    cc__join_plan join;
-    memset(&join, 0, sizeof join);
-    join.partials = work->scratch;
-    join.count = pieces;
-    join.result = work->result;
-    join.kind = work->kind;
-    join.end = work->end;
-    join.component_count = plan.from.sequence.count;
-    while (status == CC_OK) {
-        void *join_arguments[] = {&join};
-        join.pieces = cc__reduce_pieces(join.count);
-        join.next = (cc__partial *)join.partials + join.count;
-        status = launcher->launch(
-            launcher, (const void *)join_partials,
-            cc__sequence_blocks(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count),
-            CC__BLOCK_THREADS, join_arguments);
-        if (join.pieces == 1)
-            break;
-        join.partials = join.next;
-        join.count = join.pieces;
+        cc__launch_aside(launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
+                         blocks_for(plan.from.pieces, launcher), CC__BLOCK_THREADS, arguments);
+    memset(join, 0, sizeof *join);
+    join->partials = work->scratch;
+    join->count = plan.from.pieces;
+    join->kind = work->kind;
+    join->end = work->end;
+    join->component_count = plan.from.sequence.count;
+    while (status == CC_OK && join->count > CC__REDUCE_PIECE) {
+        void *join_arguments[] = {join};
+        join->pieces = cc__reduce_pieces(join->count);
+        join->next = (cc__partial *)join->partials + join->count;
+        status = cc__launch_aside(launcher, (const void *)join_partials, blocks_for(join->pieces, launcher),
+                                  CC__BLOCK_THREADS, join_arguments);
+        join->partials = join->next;
+        join->count = join->pieces;
     }
     return status;
+}
+
+cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
+{
+    const cc__reduce *work = (const cc__reduce *)argument;
+    const cc__partial *partials = NULL;
+    cc_status status = CC_OK;
+    cc__join_plan join;
+    for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
+        const cc__reduce part = cc__reduce_part(work, n);
+        status = launch_levels(&part, launcher, &join);
+        if (n == 0)
+            partials = join.partials;
+    }
+    if (status != CC_OK)
+        return status;
+    join.partials = partials;
+    join.between = cc__reduce_scratch(join.component_count);
+    join.next = NULL;
+    join.pieces = work->result_count;
+    join.results = work->results;
+    void *arguments[] = {&join};
+    return launcher->launch(launcher, (const void *)join_partials, blocks_for(join.pieces, launcher), CC__BLOCK_THREADS,
+                            arguments);
 }

@@ -74,12 +74,13 @@ static __device__ inline const unsigned char *cc__sequence_find(const cc__packed
             const unsigned char *data = from->sources[n].data + first * ((BITS) / 8);                                  \
             CC__UNROLL                                                                                                 \
             for (int32_t r = 0; r < rounds; r++)                                                                       \
-                out[r] = ((const cc__pack_##BITS *)data)[r * (CC__REDUCE_LANES / CC__PACK)];                           \
+                out[r] = ((const cc__pack_##BITS *)data)[(int64_t)r * (CC__REDUCE_LANES / CC__PACK)];                  \
             return;                                                                                                    \
         }                                                                                                              \
         CC__UNROLL                                                                                                     \
         for (int32_t r = 0; r < rounds; r++)                                                                           \
-            out[r] = *(const cc__pack_##BITS *)cc__sequence_find_in_rows(from, n, first + r * CC__REDUCE_LANES);       \
+            out[r] =                                                                                                   \
+                *(const cc__pack_##BITS *)cc__sequence_find_in_rows(from, n, first + (int64_t)r * CC__REDUCE_LANES);   \
     }
 
 DEFINE_READ(8, 4)

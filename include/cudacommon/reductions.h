@@ -62,11 +62,10 @@ CC_API cc_status cc_image_measure(cc_reduction reduction, cc_image *input, cc_im
  * includes upper, and takes what rounding puts beyond it. Values outside, and NaN, are not counted.
  * output: pixels of uint64, one component, one for each bin along the first axis; the other axes have size 1.
  * Exact, and so the same on CPU and GPU. Where it runs: operations.h.
- * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, a range that is not finite, without lower < upper, or so narrow that
- * bins / (upper - lower) is infinite;
- * CC_ERROR_SIZE when the output has no bins, or more than one component or axis; CC_ERROR_PIXEL_TYPE for another
- * output, or complex pixels; CC_ERROR_LAYOUT when wrapped bins do not lie side by side; the others of
- * cc_image_reduce().
+ * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, a range that is not finite, without lower < upper, or so narrow
+ * that bins / (upper - lower) is infinite; CC_ERROR_SIZE when the output has no bins, or more than one component or
+ * axis; CC_ERROR_PIXEL_TYPE for another output, or complex pixels; CC_ERROR_LAYOUT when wrapped bins do not lie side by
+ * side; the others of cc_image_reduce().
  * Thread safety: any thread. On a device does not block, except while pageable memory is copied: `stream` order.
  * Since 2.0.
  */

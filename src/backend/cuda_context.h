@@ -98,8 +98,8 @@ cc_status cc__cuda_any_device(cc__backend *self, int32_t *out_device);
 /* The device's context, for calls that name one beside the current one. */
 cc_status cc__cuda_context_of(const cc__backend *self, int32_t device, CUcontext *out_context);
 
-/* Lets the device that is entered use the memory of `other` directly, if it can. A refusal costs speed only. */
-void cc__cuda_enable_access(cc__backend *self, const cc__cuda_guard *guard, int32_t other);
+/* Lets a device that is entered use the memory of `other` directly, if it can. A refusal costs speed only. */
+void cc__cuda_enable_access(cc__backend *self, cc__cuda_device *device, int32_t other);
 
 /* Operations of the backend's table. */
 cc_status cc__cuda_current_device(cc__backend *self, int32_t *out_device);

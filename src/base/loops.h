@@ -24,6 +24,11 @@ typedef struct cc__loops {
     /* A step of CC__FOR_EACH_FLOAT32_STEP, into the bits of float32; `a` NULL: `constant`. */
     void (*step_float32)(cc_step_kind kind, const unsigned char *value, const unsigned char *a, float constant,
                          unsigned char *out, int64_t count);
+    /* Float32 components, squared. */
+    void (*load_squares)(const unsigned char *source, int64_t count, double *out);
+    /* The values, or their square roots, as float32 no less than `lower` and no more than `upper`; its bits. */
+    void (*finish_float32)(bool is_root, const double *values, float lower, float upper, unsigned char *out,
+                           int64_t count);
     /* Elements of `bytes` (1, 2, 4, 8) in reverse: `last` is the source's element for the first of the destination. */
     void (*reverse)(unsigned char *destination, const unsigned char *last, int64_t bytes, int64_t count);
     /* out[i] = table[in[i]], of 256 entries. */

@@ -70,6 +70,9 @@ cc_status cc__transfer_prepare(cc__transfer *transfer, cc__data_manager *manager
 /* Without the lock. On failure nothing of it is under way any more, but for lanes that are stranded. */
 cc_status cc__transfer_run(cc__transfer *transfer);
 
+/* With the lock held: gives up what preparing it has taken. */
+void cc__transfer_discard(cc__transfer *transfer);
+
 /* With the lock held, after run: installs the memory, notes the work, and makes the boxes valid. Ends the transfer
  * either way. */
 cc_status cc__transfer_finish(cc__transfer *transfer, cc_status run_status);

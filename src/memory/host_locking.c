@@ -2,7 +2,6 @@
 
 #include "base/allocate.h"
 #include "base/error.h"
-#include "memory/crew.h"
 #include "memory/machine.h"
 #include "memory/page_locking.h"
 #include "memory/pages.h"
@@ -87,45 +86,33 @@ bool cc__host_memory_locks_in_pieces(size_t size_bytes)
     return size_bytes / PIECES_FROM >= cc__host_memory_piece_bytes;
 }
 
-/* One call that locks, and the thread that makes the next piece's pages be there meanwhile. */
+/* One call that locks. */
 typedef struct locker {
     cc__host_memory *memory;
     cc__backend *backend;
     size_t end;         /* of what is wanted */
     size_t piece_bytes; /* 0: each gap is one */
-    cc__crew_member member;
-    bool has_member;
-    cc__range ahead; /* what that thread commits */
+    bool goes_ahead;
+    size_t ahead_first;
+    cc__pages_ahead ahead;
 } locker;
-
-static void commit_ahead(void *context)
-{
-    const locker *self = context;
-    cc__pages_commit(self->memory->bytes + self->ahead.first, self->ahead.end - self->ahead.first);
-}
-
-static void join_ahead(locker *self)
-{
-    if (self->has_member)
-        cc__crew_join(&self->member);
-    self->has_member = false;
-}
 
 /* Left to the backend, it takes one thread several times as long. */
 static void commit(locker *self, cc__range gap)
 {
-    const size_t end = round_up(self->end, cc__machine_page_bytes());
-    join_ahead(self);
-    const size_t first = gap.first >= self->ahead.first && gap.first < self->ahead.end ? self->ahead.end : gap.first;
-    if (first < gap.end)
-        cc__pages_commit(self->memory->bytes + first, gap.end - first);
-    if (self->piece_bytes == 0 || gap.end >= end)
+    unsigned char *bytes = self->memory->bytes;
+    if (self->piece_bytes == 0) {
+        cc__pages_commit(bytes + gap.first, gap.end - gap.first);
         return;
-    self->ahead.first = gap.end;
-    self->ahead.end = end - gap.end < self->piece_bytes ? end : gap.end + self->piece_bytes;
-    self->has_member = cc__crew_start(&self->member, commit_ahead, self);
-    if (!self->has_member)
-        self->ahead.end = self->ahead.first;
+    }
+    if (!self->goes_ahead) {
+        const size_t whole = round_up(self->end, self->memory->grain_bytes);
+        const size_t end = whole < self->memory->lockable.end ? whole : self->memory->lockable.end;
+        self->goes_ahead = true;
+        self->ahead_first = gap.first;
+        cc__pages_begin_ahead(&self->ahead, bytes + gap.first, end - gap.first);
+    }
+    cc__pages_wait_ahead(&self->ahead, gap.end - self->ahead_first);
 }
 
 /* Locks the gap at `at`. Returns its bytes, 0 when it cannot be. With the lock held, which is given up meanwhile. */
@@ -162,9 +149,14 @@ size_t cc__host_memory_lock_each(cc__host_memory *memory, cc__backend *backend, 
 {
     size_t at = bytes.first > memory->lockable.first ? bytes.first : memory->lockable.first;
     const size_t end = bytes.end < memory->lockable.end ? bytes.end : memory->lockable.end;
-    locker self = {.memory = memory, .backend = backend, .end = end};
+    locker self;
     size_t locked_bytes = 0;
     bool goes_on = true;
+    self.memory = memory;
+    self.backend = backend;
+    self.end = end;
+    self.piece_bytes = 0;
+    self.goes_ahead = false;
     /* As much as can be locked of what is too much would leave none to copy the rest through. */
     if (at < end && cc__host_memory_locks_in_pieces(end - at) && cc__page_locking_fits(end - at))
         self.piece_bytes = cc__host_memory_piece_bytes;
@@ -190,7 +182,8 @@ size_t cc__host_memory_lock_each(cc__host_memory *memory, cc__backend *backend, 
         }
     }
     pthread_mutex_unlock(&memory->lock);
-    join_ahead(&self);
+    if (self.goes_ahead)
+        cc__pages_end_ahead(&self.ahead);
     return locked_bytes;
 }
 

@@ -400,7 +400,7 @@ static bool step_operation_of(model_world *world, const operation_kind *kind)
     if (world->loan_count > 0 && has_parts_of_one(&operation))
         return false;
     /* What is asked for beside the images' own memory is for tests of its own. */
-    if (world->pressure != NULL && operation.scratch > 0 && operation.call != FAULTY_REDUCE)
+    if (world->pressure != NULL && operation.scratch > 0 && !operation.scratch_is_little)
         return false;
     uint32_t errors = argument_errors(&operation);
     /* Where images overlap is seen before or after the place is chosen. */

@@ -37,9 +37,10 @@ typedef struct model_operation {
     /* What a device is asked to do. */
     faulty_operation call;
     int32_t calls;
-    bool is_copy;     /* a copy inside the device instead */
-    int32_t scratch;  /* pieces of memory to work in */
-    bool may_be_less; /* where a library is not there: CC_ERROR_UNSUPPORTED, when all has been moved */
+    bool is_copy;           /* a copy inside the device instead */
+    int32_t scratch;        /* pieces of memory to work in */
+    bool scratch_is_little; /* and need no room to be made for them */
+    bool may_be_less;       /* where a library is not there: CC_ERROR_UNSUPPORTED, when all has been moved */
 
     /* The arguments of the one or the other. */
     int32_t choice;

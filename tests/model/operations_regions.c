@@ -27,7 +27,7 @@ static void choose_call(model_operation *operation, bool is_plain)
     else if (input->kind.type == output->kind.type)
         operation->is_copy = true;
     else
-        operation->call = FAULTY_RESCALE;
+        operation->call = FAULTY_RUN_KERNEL;
 }
 
 /* Along one axis: the pixel that is there, or -1 for the value. */

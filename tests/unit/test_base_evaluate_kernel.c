@@ -59,7 +59,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of_type(cc_pixel_type type)
 {
@@ -446,8 +446,8 @@ static cc_status launch_program(const cc__launcher *self, const cc__program *pro
 /* What had a dense kernel has the one that was made for it, if there is one. */
 START_TEST(compiled_kernels_agree_with_the_host)
 {
-    static const cc__launcher with_programs = {
-        .launch = launch, .multiprocessor_count = 1, .launch_program = launch_program};
+    cc__launcher with_programs = launcher;
+    with_programs.launch_program = launch_program;
     unsigned char *buffers[6];
     uint32_t state = 99;
     const size_t bytes = 800 * 8;
@@ -465,6 +465,30 @@ START_TEST(compiled_kernels_agree_with_the_host)
         ck_assert_msg(memcmp(buffers[4], buffers[5], bytes) == 0, "round %d", round);
     }
     ck_assert_int_gt(programs, 20);
+    for (int32_t n = 0; n < 6; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Heads and tails are launches of their own: when a later one fails, the launcher says what the output is. */
+START_TEST(failed_launches_leave_the_output_or_say_so)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 31;
+    int64_t launches_before_the_last = 0, torn = 0;
+    const size_t bytes = 800 * 8;
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    memset(buffers[5], 0x5a, bytes);
+    for (int32_t round = 0; round < 100; round++) {
+        cc__evaluate work;
+        random_dense_work(&state, &work, buffers);
+        const failures seen = fail_each_launch(cc__launch_evaluate, &work, launch, buffers[4], bytes, buffers[5]);
+        launches_before_the_last += seen.launches - 1;
+        torn += seen.torn;
+    }
+    ck_assert_int_gt(launches_before_the_last, 30);
+    ck_assert_int_eq(torn, launches_before_the_last);
     for (int32_t n = 0; n < 6; n++)
         free(buffers[n]);
 }
@@ -574,6 +598,7 @@ int main(void)
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_test(tcase, direct_kernels_agree_with_the_host);
     tcase_add_test(tcase, the_parts_of_split_rows);
+    tcase_add_test(tcase, failed_launches_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

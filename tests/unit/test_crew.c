@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MIB ((size_t)1 << 20)
 #define SHARES 10000
@@ -120,6 +121,42 @@ START_TEST(committing_pages_changes_no_byte)
 }
 END_TEST
 
+static size_t resident_bytes(unsigned char *memory, size_t bytes)
+{
+    unsigned char resident[16384];
+    size_t count = 0;
+    ck_assert_uint_le(bytes / 4096, sizeof resident);
+    ck_assert_int_eq(mincore(memory, bytes, resident), 0);
+    for (size_t i = 0; i < bytes / 4096; ++i)
+        count += resident[i] & 1;
+    return count * 4096;
+}
+
+/* By threads, and by the caller where there is one core. */
+START_TEST(pages_are_there_when_they_are_waited_for)
+{
+    const size_t bytes = 41 * MIB + 4096;
+    unsigned char *memory = cc__pages_allocate(bytes);
+    cc__pages_ahead ahead;
+    cc__crew_cores = _i == 0 ? 4 : 1;
+    memory[9 * MIB] = 9;
+    memory[bytes - 1] = 7;
+    cc__pages_begin_ahead(&ahead, memory, bytes);
+    ck_assert_int_eq(ahead.started > 0, _i == 0);
+    cc__pages_wait_ahead(&ahead, 4096);
+    cc__pages_wait_ahead(&ahead, 17 * MIB);
+    ck_assert_uint_eq(resident_bytes(memory, 17 * MIB), 17 * MIB);
+    cc__pages_wait_ahead(&ahead, 10 * MIB);
+    cc__pages_wait_ahead(&ahead, bytes);
+    ck_assert_uint_eq(resident_bytes(memory, bytes), bytes);
+    cc__pages_end_ahead(&ahead);
+    for (size_t i = 0; i < bytes; ++i)
+        if (memory[i] != (i == 9 * MIB ? 9 : i == bytes - 1 ? 7 : 0))
+            ck_abort_msg("byte %zu is %d", i, memory[i]);
+    cc__pages_free(memory, bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("crew");
@@ -129,6 +166,7 @@ int main(void)
     tcase_add_test(tcase, no_more_threads_than_pay);
     tcase_add_test(tcase, each_share_is_done_once);
     tcase_add_test(tcase, committing_pages_changes_no_byte);
+    tcase_add_loop_test(tcase, pages_are_there_when_they_are_waited_for, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -210,6 +210,31 @@ START_TEST(slab_by_slab)
 }
 END_TEST
 
+/* Lines long enough for any way to go along them: float32 is as near to float64 as its sums let it. */
+START_TEST(long_lines_in_float32)
+{
+    static const double sigmas[] = {1.2, 3.4, 6.9};
+    double *values = waves(INT64_C(68) * 65 * 3);
+    for (int32_t n = 0; n < COUNT(sigmas); ++n) {
+        cc_gaussian_params params = pixels_of_sigma(sigmas[n], sigmas[n], 0);
+        params.border = (cc_border)_i;
+        params.border_value = -0.5;
+        cc_image *input = volume(CC_PIXEL_FLOAT32, 1, 68, 65, 3, values), *output = same_kind(input, CC_PIXEL_FLOAT32),
+                 *exact = volume(CC_PIXEL_FLOAT64, 1, 68, 65, 3, values), *wide = same_kind(exact, CC_PIXEL_FLOAT64);
+        fixture_ok(cc_image_smooth_gaussian(input, &params, output, STREAM));
+        fixture_ok(cc_image_smooth_gaussian(exact, &params, wide, STREAM));
+        double *expected = numbers_of(wide);
+        expect_near(output, expected, 1, 2 * (4 * sigmas[n] + 3) * 0x1p-24, "long lines");
+        free(expected);
+        cc_image_release(input);
+        cc_image_release(output);
+        cc_image_release(exact);
+        cc_image_release(wide);
+    }
+    free(values);
+}
+END_TEST
+
 /* Four axes, all of them smoothed: two slabs hand on to each other. */
 START_TEST(four_axes)
 {
@@ -506,6 +531,7 @@ int main(void)
     tcase_add_loop_test(tcase, components_parts_and_in_place, 0, COUNT(smoothing_cases));
     tcase_add_test(tcase, one_bright_pixel);
     tcase_add_loop_test(tcase, slab_by_slab, 0, 5);
+    tcase_add_loop_test(tcase, long_lines_in_float32, 0, 5);
     tcase_add_test(tcase, four_axes);
     tcase_add_test(tcase, threads_change_nothing);
     tcase_add_test(tcase, millimetres_are_pixels_of_the_spacing);
