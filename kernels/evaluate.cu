@@ -114,10 +114,12 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
     const void *kernel = plan->is_wide != 0 ? (const void *)wide_one_step : (const void *)narrow_one_step;
     if (plan->source_count == 2)
         kernel = plan->is_wide != 0 ? (const void *)wide_two_step : (const void *)narrow_two_step;
-    if (cc__shallow_is_float32_cast(plan))
+    const bool is_cast = cc__shallow_is_float32_cast(plan);
+    if (is_cast)
         kernel = (const void *)float32_cast_step;
-    const int64_t tile =
-        (int64_t)CC__BLOCK_THREADS * (plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO : CC__SHALLOW_UNITS);
+    const int64_t tile = (int64_t)CC__BLOCK_THREADS * (is_cast                   ? CC__SHALLOW_UNITS_OF_CAST
+                                                       : plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO
+                                                                                 : CC__SHALLOW_UNITS);
     void *arguments[] = {(void *)plan};
     return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
 }

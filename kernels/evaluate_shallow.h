@@ -85,6 +85,7 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
 #include "kernels/evaluate_shallow_units.h"
 #undef SHALLOW
 #undef SHALLOW_UNIT
+#undef SHALLOW_UNITS
 #undef SHALLOW_SOURCES
 #undef SHALLOW_NUMBER
 #undef SHALLOW_LOAD
@@ -93,6 +94,7 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
 
 #define SHALLOW(name) float32_cast_##name
 #define SHALLOW_UNIT CC__SHALLOW_NARROW_UNIT
+#define SHALLOW_UNITS CC__SHALLOW_UNITS_OF_CAST
 #define SHALLOW_SOURCES 0
 #define SHALLOW_NUMBER float
 #define SHALLOW_LOAD(NAME) cc__float32_from_##NAME

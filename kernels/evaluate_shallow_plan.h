@@ -11,12 +11,13 @@
  * at once lies side by side. The components before the first and after the last unit come on their own.
  */
 #define CC__SHALLOW_NARROW_UNIT 4
-#define CC__SHALLOW_WIDE_UNIT 2    /* where a type has 64 bits */
-#define CC__SHALLOW_UNITS 2        /* of a thread, loaded before it goes on */
-#define CC__SHALLOW_UNITS_OF_TWO 1 /* the same with two sources */
-#define CC__TABLE_LEAST (1 << 14)  /* components for which it is worth making a table */
-#define CC__TABLE_NARROW_BLOCKS 48 /* for each multiprocessor, of which 2 fit at once, with results of 8 bits */
-#define CC__TABLE_BLOCKS 24        /* and with larger ones */
+#define CC__SHALLOW_WIDE_UNIT 2     /* where a type has 64 bits */
+#define CC__SHALLOW_UNITS 4         /* of a thread, loaded before it goes on */
+#define CC__SHALLOW_UNITS_OF_CAST 2 /* the same without a step */
+#define CC__SHALLOW_UNITS_OF_TWO 2  /* the same with two sources */
+#define CC__TABLE_LEAST (1 << 14)   /* components for which it is worth making a table */
+#define CC__TABLE_NARROW_BLOCKS 48  /* for each multiprocessor, of which 2 fit at once, with results of 8 bits */
+#define CC__TABLE_BLOCKS 24         /* and with larger ones */
 
 /* Where units begin in the row, and how many there are. */
 typedef struct cc__units {
@@ -146,14 +147,12 @@ static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
     return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
 }
 
-/* Whether converting to float64 and back takes longer than the memory does. */
+/* Whether conversions take longer than the memory does: those into small types, and those of two sources. */
 static inline bool cc__shallow_is_slow(const cc__shallow_plan *plan)
 {
-    bool is_slow = false;
-    for (int32_t n = 0; n <= plan->source_count; n++) {
-        const cc_pixel_type type = n == 0 ? plan->to_type : plan->from_type[n - 1];
-        is_slow = is_slow || (type != CC_PIXEL_FLOAT32 && type != CC_PIXEL_FLOAT64);
-    }
+    bool is_slow = plan->to_type != CC_PIXEL_FLOAT32 && plan->to_type != CC_PIXEL_FLOAT64;
+    for (int32_t n = 0; n < plan->source_count && plan->source_count == 2; n++)
+        is_slow = is_slow || (plan->from_type[n] != CC_PIXEL_FLOAT32 && plan->from_type[n] != CC_PIXEL_FLOAT64);
     return is_slow && plan->kind != CC_STEP_LOAD;
 }
 
