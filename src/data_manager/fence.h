@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* 0 and 1 both name the legacy default stream, which nobody can destroy and make again under the same name. */
 static inline bool cc__stream_is_legacy_default(cc_stream stream)
@@ -34,7 +35,8 @@ typedef struct cc__fence {
     cc_stream stream;        /* where it was recorded, or will be */
     uint64_t stream_id;      /* 0 when unknown */
     atomic_bool is_complete; /* known to be done, so that nobody asks the device again */
-    bool is_standing;
+    /* In a word of their own: the compiler reads both at once, under another lock than is_complete is written. */
+    _Alignas(int32_t) bool is_standing;
     bool is_device_wide;
     const struct cc__fence *moment_of; /* the standing one that it was made from; only to be compared */
 } cc__fence;

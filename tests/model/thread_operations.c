@@ -8,7 +8,7 @@
 /* A row that is torn has no whole version. */
 void thread_reduce_row(thread_state *state)
 {
-    const part read = thread_pick_part(state, (int32_t)random_below(&state->random, ROW_COUNT), 1, true);
+    const part read = thread_pick_part(state, (int32_t)random_below(&state->random, (int64_t)ROW_COUNT), 1, true);
     const int32_t earliest = atomic_load(&state->rows->finished[read.first_row]);
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
     cc_image *row = NULL, *result = NULL;
