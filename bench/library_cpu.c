@@ -20,7 +20,7 @@ typedef struct work {
 
 static int64_t slices_of(const bench *b, size_t pixel_bytes)
 {
-    return (int64_t)((b->quick ? 16 * MIB : GIB) / (SIDE * SIDE) / pixel_bytes);
+    return (int64_t)((b->quick ? 16 * MIB : GIB) / ((size_t)SIDE * SIDE) / pixel_bytes);
 }
 
 static cc_image *create(int64_t slices, cc_pixel_type type)

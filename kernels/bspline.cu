@@ -294,6 +294,6 @@ cc_status cc__launch_bspline(const cc__bspline *work, const cc__launcher *launch
     const int64_t blocks = (plan.line_count - 1) / CC__BLOCK_THREADS + 1;
     const int64_t most = (int64_t)launcher->multiprocessor_count * CC__BLOCKS_PER_MULTIPROCESSOR;
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, choose_kernel(&plan.work), (uint32_t)(blocks < most ? blocks : most),
+    return cc__launch_aside(launcher, choose_kernel(&plan.work), (uint32_t)(blocks < most ? blocks : most),
                             CC__BLOCK_THREADS, arguments);
 }

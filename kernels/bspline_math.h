@@ -69,7 +69,7 @@ CC__DEFINE_BSPLINE(double, float64)
  * float32 hardly tells. A line is so read once and written once, and what one pixel spoils of the way back ends soon.
  */
 #define CC__BSPLINE_GROUP 16
-#define CC__BSPLINE_LONG (2 * CC__BSPLINE_GROUP)
+#define CC__BSPLINE_LONG 32 /* two groups */
 
 /* On the way forth: the last value, those of a group and of the next one, and the one before them. */
 typedef struct cc__bspline_window {

@@ -185,7 +185,7 @@ static uint32_t blocks_for(int64_t count, const cc__launcher *launcher)
 }
 
 static cc_status launch_lines(const cc__convolve *work, int64_t first, int64_t count, void *buffer, int64_t extent,
-                              const void *kernel, const cc__launcher *launcher)
+                              const void *kernel, const cc__launcher *launcher, cc__launch_fn launch)
 {
     cc__lines lines;
     cc__lines_plan_of_tiles plan;
@@ -213,22 +213,23 @@ static cc_status launch_lines(const cc__convolve *work, int64_t first, int64_t c
     const int32_t across = (int32_t)((extent - 1) / SIDE + 1);
     plan.across = cc__divisor_of(across);
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, kernel, (uint32_t)((count - 1) / SIDE + 1) * (uint32_t)across, CC__BLOCK_THREADS,
-                            arguments);
+    return launch(launcher, kernel, (uint32_t)((count - 1) / SIDE + 1) * (uint32_t)across, CC__BLOCK_THREADS,
+                  arguments);
 }
 
 cc_status cc__launch_take_lines(const cc__convolve *work, int64_t first, int64_t count, void *buffer,
                                 const cc__launcher *launcher)
 {
     const void *kernel = work->is_wide ? (const void *)take_lines_double : (const void *)take_lines_float;
-    return launch_lines(work, first, count, buffer, work->length, kernel, launcher);
+    return launch_lines(work, first, count, buffer, work->length, kernel, launcher, cc__launch_aside);
 }
 
 cc_status cc__launch_give_lines(const cc__convolve *work, int64_t first, int64_t count, void *buffer,
                                 const cc__launcher *launcher)
 {
     const void *kernel = work->is_wide ? (const void *)give_lines_double : (const void *)give_lines_float;
-    return launch_lines(work, first, count, buffer, work->images.size[work->images.axis], kernel, launcher);
+    return launch_lines(work, first, count, buffer, work->images.size[work->images.axis], kernel, launcher,
+                        launcher->launch);
 }
 
 cc_status cc__launch_take_filter(const cc__convolve *work, const cc__launcher *launcher)
@@ -244,7 +245,7 @@ cc_status cc__launch_take_filter(const cc__convolve *work, const cc__launcher *l
     plan.in_frequency = work->in_frequency;
     plan.type = work->filter_type;
     void *arguments[] = {&plan};
-    return launcher->launch(launcher,
+    return cc__launch_aside(launcher,
                             work->is_wide ? (const void *)take_filter_double : (const void *)take_filter_float,
                             blocks_for(work->length, launcher), CC__BLOCK_THREADS, arguments);
 }
@@ -260,6 +261,6 @@ cc_status cc__launch_multiply_lines(const cc__convolve *work, int64_t count, voi
     plan.count = (int32_t)(count * plan.frequencies);
     plan.divisor = cc__divisor_of(plan.frequencies);
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, work->is_wide ? (const void *)multiply_double : (const void *)multiply_float,
+    return cc__launch_aside(launcher, work->is_wide ? (const void *)multiply_double : (const void *)multiply_float,
                             blocks_for(plan.count, launcher), CC__BLOCK_THREADS, arguments);
 }

@@ -201,8 +201,9 @@ static cc_status launch_rows(cc__fill_plan *plan, cc__rows rows, unsigned char *
                             arguments);
 }
 
-cc_status cc__launch_fill(const cc__fill *work, const cc__launcher *launcher)
+cc_status cc__launch_fill(const void *argument, const cc__launcher *launcher)
 {
+    const cc__fill *work = (const cc__fill *)argument;
     cc__rows rows;
     cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, NULL, &rows);
     cc__fill_plan plan = plan_fill(work, &rows);

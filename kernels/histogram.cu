@@ -19,6 +19,8 @@
 #define MORE_ROWS 2
 #define COLUMNS_LOG2 5
 #define OWN_COUNTERS ((256 + MORE_ROWS) << COLUMNS_LOG2)
+/* So few components are counted by one block, which needs no counts but its own. */
+#define FEW (2 * (int64_t)CC__REDUCE_LANES * ROUNDS_32)
 /* A block counts at most so many components, for 32 bits to hold them. */
 #define MOST_OF_A_BLOCK ((int64_t)1 << 31)
 
@@ -28,11 +30,14 @@ typedef struct cc__histogram_plan {
     double upper;
     double scale;
     int64_t bins;
-    uint64_t *counts;
-    int64_t batch;    /* components that a block counts at once */
-    int64_t batches;  /* that are whole and lie in packs */
-    int64_t head;     /* components before the first of these; they and those after the last are taken one by one */
-    int32_t has_rows; /* else there are too many bins */
+    uint64_t *counts;  /* scratch */
+    uint64_t *results; /* what is left of them in the end */
+    int64_t batch;     /* components that a block counts at once */
+    int64_t batches;   /* that are whole and lie in packs */
+    int64_t head;      /* components before the first of these; they and those after the last are taken one by one */
+    int32_t has_rows;  /* else there are too many bins */
+    int32_t is_alone;  /* one block, which gives the results */
+    int32_t reserved;
     int32_t columns_log2;
     uint32_t row_of_none; /* rows in bytes from the first */
     uint32_t row_mask;    /* without the bytes inside of a row */
@@ -63,6 +68,13 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS)
     const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
     for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
         plan.counts[bin] = 0;
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) give_counts(const __grid_constant__ cc__histogram_plan plan)
+{
+    const int64_t step = (int64_t)gridDim.x * CC__BLOCK_THREADS;
+    for (int64_t bin = (int64_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x; bin < plan.bins; bin += step)
+        plan.results[bin] = plan.counts[bin];
 }
 
 static __device__ inline void clear_rows(uint32_t *own, int32_t counters)
@@ -166,10 +178,17 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
         count_single(&plan, column, n + batched);
     __syncthreads();
-    for (int32_t row = thread; row <= rows - MORE_ROWS; row += CC__BLOCK_THREADS) {
-        const uint32_t sum = sum_row(own, row, plan.columns_log2);
-        if (sum != 0)
-            add_64(&plan.counts[row < plan.bins ? row : plan.bins - 1], sum);
+    const int32_t bins = rows - MORE_ROWS;
+    for (int32_t row = thread; row <= bins; row += CC__BLOCK_THREADS) {
+        uint32_t sum = sum_row(own, row, plan.columns_log2);
+        if (plan.is_alone != 0) {
+            if (row == bins - 1)
+                sum += sum_row(own, bins, plan.columns_log2);
+            if (row < bins)
+                plan.results[row] = sum;
+        } else if (sum != 0) {
+            add_64(&plan.counts[row < bins ? row : bins - 1], sum);
+        }
     }
     __syncthreads();
 }
@@ -234,8 +253,10 @@ static void plan_rows(cc__histogram_plan *plan)
     plan->row_unit = 0x1p52 / row_bytes;
 }
 
-cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *launcher)
+/* Counted in scratch memory, so that only the last launch writes the output. */
+cc_status cc__launch_histogram(const void *argument, const cc__launcher *launcher)
 {
+    const cc__histogram *work = (const cc__histogram *)argument;
     cc__histogram_plan plan;
     memset(&plan, 0, sizeof plan);
     cc__packed_sequence_plan(&plan.from, &work->source, 1, work->components, work->size);
@@ -243,7 +264,8 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
     plan.upper = work->upper;
     plan.scale = (double)work->bins / (work->upper - work->lower);
     plan.bins = work->bins;
-    plan.counts = work->counts;
+    plan.counts = work->scratch;
+    plan.results = work->counts;
     plan_rows(&plan);
     const int64_t count = plan.from.sequence.count;
     const bool is_bytes = cc__bytes_of_real((int32_t)work->source.type) == 1;
@@ -254,17 +276,21 @@ cc_status cc__launch_histogram(const cc__histogram *work, const cc__launcher *la
         plan.head = (int64_t)(-(uintptr_t)work->source.data % 16);
         plan.batches = count > plan.head ? (count - plan.head) / batch : 0;
     }
+    void *arguments[] = {&plan};
+    plan.is_alone = plan.has_rows != 0 && count <= FEW;
+    if (plan.is_alone != 0)
+        return launcher->launch(launcher, (const void *)count_values, 1, CC__BLOCK_THREADS, arguments);
     /* As many blocks as fit at once, since each adds its rows to those of all in the end. */
     const int64_t least = (count - 1) / MOST_OF_A_BLOCK + 1;
     int64_t blocks = cc__sequence_blocks((count - 1) / batch + 1, COUNTING_BLOCKS, launcher->multiprocessor_count);
     blocks = blocks > least ? blocks : least;
-    void *arguments[] = {&plan};
-    cc_status status = launcher->launch(
-        launcher, (const void *)clear_counts,
-        cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS, launcher->multiprocessor_count),
-        CC__BLOCK_THREADS, arguments);
+    const uint32_t bin_blocks = (uint32_t)cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS,
+                                                              launcher->multiprocessor_count);
+    cc_status status = cc__launch_aside(launcher, (const void *)clear_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
-        status = launcher->launch(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,
+        status = cc__launch_aside(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,
                                   (uint32_t)blocks, CC__BLOCK_THREADS, arguments);
+    if (status == CC_OK)
+        status = launcher->launch(launcher, (const void *)give_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     return status;
 }

@@ -330,8 +330,8 @@ static const void *choose_kernel(const cc__line_filter *work, bool is_along_rows
     return is_along_rows ? (const void *)filter_rows_any_float : (const void *)filter_columns_any_float;
 }
 
-static cc_status start(const cc__line_filter *work, const cc__launcher *launcher, const cc__line_shape *shape,
-                       const void *kernel, int64_t tiles)
+static cc_status start(const cc__line_filter *work, const cc__launcher *launcher, cc__launch_fn launch,
+                       const cc__line_shape *shape, const void *kernel, int64_t tiles)
 {
     cc__line_plan_float narrow;
     cc__line_plan_double wide;
@@ -347,18 +347,16 @@ static cc_status start(const cc__line_filter *work, const cc__launcher *launcher
         for (int32_t d = 0; d <= work->radius; d++)
             narrow.weight[d] = (float)work->weight[d];
     }
-    return launcher->launch(launcher, kernel, (uint32_t)tiles, CC__BLOCK_THREADS, arguments);
+    return launch(launcher, kernel, (uint32_t)tiles, CC__BLOCK_THREADS, arguments);
 }
 
-static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher)
+static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher, cc__launch_fn launch)
 {
     cc__lines lines;
     cc__line_shape shape;
-    bool is_done = false;
     cc__lines_plan(&work->images, &lines);
-    const cc_status status = cc__launch_short_filter(work, &lines, launcher, &is_done);
-    if (status != CC_OK || is_done)
-        return status;
+    if (cc__short_filter_kernel(work, &lines) != NULL)
+        return cc__launch_short_filter(work, &lines, launcher, launch);
     memset(&shape, 0, sizeof shape);
     shape.count = work->images.size[work->images.axis];
     shape.radius = work->radius;
@@ -373,8 +371,8 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
         int64_t first = 0;
         rest.images = cc__line_images_split(&work->images, &first);
         rest.first += first;
-        const cc_status begun = launch_part(work, launcher);
-        return begun == CC_OK ? launch_part(&rest, launcher) : begun;
+        const cc_status begun = launch_part(work, launcher, launch);
+        return begun == CC_OK ? launch_part(&rest, launcher, launch) : begun;
     }
     shape.source = work->images.source.data;
     shape.destination = work->images.destination.data;
@@ -394,17 +392,40 @@ static cc_status launch_part(cc__line_filter *work, const cc__launcher *launcher
         shape.stride[1][i] = lines.stride[1][i];
     }
     shape.line_tiles = cc__divisor_of((int32_t)line_tiles);
-    return start(work, launcher, &shape, choose_kernel(work, lines.is_along_rows != 0), tiles);
+    return start(work, launcher, launch, &shape, choose_kernel(work, lines.is_along_rows != 0), tiles);
+}
+
+static bool writes_scratch(const cc__smooth *work, const cc__line_filter *filter)
+{
+    const int64_t offset = filter->images.destination.data - work->scratch;
+    return work->slab_memories > 0 && offset >= 0 && offset < work->slab_memories * work->slab_bytes;
+}
+
+/* The last slab may be so thin that others do it than those of the slabs before. */
+static cc_status find_last_kernels(const cc__smooth *work, const cc__launcher *launcher)
+{
+    const int64_t steps = cc__smooth_steps(work);
+    cc_status status = CC_OK;
+    for (int64_t step = steps - work->pass_count; step < steps && status == CC_OK; step++) {
+        cc__line_filter filter;
+        cc__lines lines;
+        cc__smooth_step(work, step, &filter);
+        cc__lines_plan(&filter.images, &lines);
+        const void *kernel = cc__short_filter_kernel(&filter, &lines);
+        status = launcher->find(launcher, kernel != NULL ? kernel : choose_kernel(&filter, lines.is_along_rows != 0));
+    }
+    return status;
 }
 
 cc_status cc__launch_smooth(const void *argument, const cc__launcher *launcher)
 {
     const cc__smooth *work = (const cc__smooth *)argument;
-    cc_status status = CC_OK;
-    for (int64_t step = 0; step < cc__smooth_steps(work) && status == CC_OK; step++) {
+    const int64_t steps = cc__smooth_steps(work);
+    cc_status status = steps > work->pass_count ? find_last_kernels(work, launcher) : CC_OK;
+    for (int64_t step = 0; step < steps && status == CC_OK; step++) {
         cc__line_filter filter;
         cc__smooth_step(work, step, &filter);
-        status = launch_part(&filter, launcher);
+        status = launch_part(&filter, launcher, writes_scratch(work, &filter) ? cc__launch_aside : launcher->launch);
     }
     return status;
 }

@@ -11,14 +11,17 @@
 typedef struct cc__reduce_plan {
     cc__packed_sequence from;
     cc__partial *partials;
+    double *result; /* of the only piece; else NULL */
+    cc__reduce_end end;
 } cc__reduce_plan;
 
 typedef struct cc__join_plan {
     const cc__partial *partials;
     int64_t count;
     int64_t pieces;
-    cc__partial *next; /* with one piece the result is made instead */
-    double *result;
+    cc__partial *next; /* of each piece one; NULL: each piece is what is left of a result, which is made of it */
+    double *results;
+    int64_t between; /* partials, from those of a result to those of the next */
     cc__reduce_kind kind;
     cc__reduce_end end;
     int64_t component_count;
@@ -127,8 +130,14 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             }
             all = join_threads(kind, shared + turn, join_pack(kind, partials, 0), 0);
         }
-        if (threadIdx.x == 0)
-            plan->partials[piece] = all;
+        if (threadIdx.x == 0) {
+            if (plan->result == NULL) {
+                plan->partials[piece] = all;
+            } else {
+                const cc__partial nothing = {cc__reduce_nothing(kind), 0.0, 0.0};
+                *plan->result = cc__reduce_result(plan->end, cc__reduce_join(kind, nothing, all), count);
+            }
+        }
         /* The next piece's barrier is enough for the one after that. */
         turn = CC__BLOCK_THREADS - turn;
     }
@@ -159,9 +168,11 @@ DEFINE_KERNEL(MOMENTS, wide, false, 3)
 static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const __grid_constant__ cc__join_plan plan)
 {
     __shared__ cc__partial shared[2 * CC__BLOCK_THREADS];
+    const bool is_last = plan.next == NULL;
     int32_t turn = 0;
     for (int64_t piece = blockIdx.x; piece < plan.pieces; piece += gridDim.x) {
-        int64_t first = piece * CC__REDUCE_PIECE + CC__PACK * (int32_t)threadIdx.x;
+        const cc__partial *partials = plan.partials + (is_last ? piece * plan.between : 0);
+        int64_t first = (is_last ? 0 : piece * CC__REDUCE_PIECE) + CC__PACK * (int32_t)threadIdx.x;
         cc__partial lanes[CC__PACK];
         CC__UNROLL
         for (int32_t i = 0; i < CC__PACK; i++) {
@@ -177,7 +188,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
                 CC__UNROLL
                 for (int32_t i = 0; i < CC__PACK; i++) {
                     int64_t n = first + (round + r) * CC__REDUCE_LANES + i;
-                    next[r][i] = plan.partials[n < plan.count ? n : 0];
+                    next[r][i] = partials[n < plan.count ? n : 0];
                 }
             }
             CC__UNROLL
@@ -191,8 +202,8 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS) join_partials(const 
         }
         const cc__partial all = join_threads(plan.kind, shared + turn, join_pack(plan.kind, lanes, 0), 0);
         if (threadIdx.x == 0) {
-            if (plan.pieces == 1)
-                *plan.result = cc__reduce_result(plan.end, all, plan.component_count);
+            if (is_last)
+                plan.results[piece] = cc__reduce_result(plan.end, all, plan.component_count);
             else
                 plan.next[piece] = all;
         }
@@ -219,37 +230,67 @@ static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
     return NULL;
 }
 
-cc_status cc__launch_reduce(const cc__reduce *work, const cc__launcher *launcher)
+static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
+{
+    return cc__sequence_blocks(pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count);
+}
+
+static bool is_one_piece(const cc__reduce *work)
+{
+    return work->result_count == 1 && cc__reduce_count(work) <= CC__REDUCE_PIECE;
+}
+
+/* All of one result but the last level, which is left in the plan; of one piece everything. */
+static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, bool is_all, cc__join_plan *join)
 {
     cc__reduce_plan plan;
     cc__packed_sequence_plan(&plan.from, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
+    plan.result = is_all ? work->results : NULL;
+    plan.end = work->end;
     void *arguments[] = {&plan};
-    const int64_t pieces = plan.from.pieces;
-    cc_status status =
-        launcher->launch(launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
-                         cc__sequence_blocks(pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count),
-                         CC__BLOCK_THREADS, arguments);
-    cc__join_plan join;
-    memset(&join, 0, sizeof join);
-    join.partials = work->scratch;
-    join.count = pieces;
-    join.result = work->result;
-    join.kind = work->kind;
-    join.end = work->end;
-    join.component_count = plan.from.sequence.count;
-    while (status == CC_OK) {
-        void *join_arguments[] = {&join};
-        join.pieces = cc__reduce_pieces(join.count);
-        join.next = (cc__partial *)join.partials + join.count;
-        status = launcher->launch(
-            launcher, (const void *)join_partials,
-            cc__sequence_blocks(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count),
-            CC__BLOCK_THREADS, join_arguments);
-        if (join.pieces == 1)
-            break;
-        join.partials = join.next;
-        join.count = join.pieces;
+    cc_status status = (is_all ? launcher->launch : cc__launch_aside)(
+        launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
+        blocks_for(plan.from.pieces, launcher), CC__BLOCK_THREADS, arguments);
+    memset(join, 0, sizeof *join);
+    join->partials = work->scratch;
+    join->count = plan.from.pieces;
+    join->kind = work->kind;
+    join->end = work->end;
+    join->component_count = plan.from.sequence.count;
+    while (status == CC_OK && join->count > CC__REDUCE_PIECE) {
+        void *join_arguments[] = {join};
+        join->pieces = cc__reduce_pieces(join->count);
+        join->next = (cc__partial *)join->partials + join->count;
+        status = cc__launch_aside(launcher, (const void *)join_partials, blocks_for(join->pieces, launcher),
+                                  CC__BLOCK_THREADS, join_arguments);
+        join->partials = join->next;
+        join->count = join->pieces;
     }
     return status;
+}
+
+cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
+{
+    const cc__reduce *work = (const cc__reduce *)argument;
+    const cc__partial *partials = NULL;
+    const bool is_all = is_one_piece(work);
+    cc_status status = CC_OK;
+    cc__join_plan join;
+    for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
+        const cc__reduce part = cc__reduce_part(work, n);
+        status = launch_levels(&part, launcher, is_all, &join);
+        if (n == 0)
+            partials = join.partials;
+    }
+    if (status != CC_OK || is_all)
+        return status;
+    join.partials = partials;
+    join.between = cc__reduce_scratch(join.component_count);
+    join.next = NULL;
+    join.pieces = work->result_count;
+    join.results = work->results;
+    void *arguments[] = {&join};
+    return launcher->launch(launcher, (const void *)join_partials, blocks_for(join.pieces, launcher), CC__BLOCK_THREADS,
+                            arguments);
 }

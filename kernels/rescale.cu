@@ -339,8 +339,9 @@ static void make_expression(const cc__rescale *work, bool is_cast, cc__evaluate 
     out->steps[1].slot = -1;
 }
 
-cc_status cc__launch_rescale(const cc__rescale *work, const cc__launcher *launcher)
+cc_status cc__launch_rescale(const void *argument, const cc__launcher *launcher)
 {
+    const cc__rescale *work = (const cc__rescale *)argument;
     cc__rescale_plan plan;
     cc__rows rows;
     cc__rescale_way way = cc__rescale_plan_work(work, &plan, &rows);

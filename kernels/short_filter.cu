@@ -237,24 +237,45 @@ static const void *kernel_of(int32_t radius, bool is_along_rows)
     return is_along_rows ? (const void *)short_rows_32 : (const void *)short_columns_32;
 }
 
-cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *lines, const cc__launcher *launcher,
-                                  bool *out_done)
+/* What a thread begins with is worth so many results. */
+static int32_t march_of(const cc__line_filter *work)
+{
+    return work->radius > 16 ? 64 : 32;
+}
+
+static int64_t count_tiles(const cc__line_filter *work, const cc__lines *lines)
+{
+    return lines->is_along_rows != 0 ? (work->images.size[work->images.axis] - 1) / RESULTS + 1
+                                     : (lines->count - 1) / CC__BLOCK_THREADS + 1;
+}
+
+/* The blocks that the work is for, or 0. */
+static int64_t count_blocks(const cc__line_filter *work, const cc__lines *lines)
 {
     const int64_t count = work->images.size[work->images.axis];
     const bool is_along_rows = lines->is_along_rows != 0;
-    /* What a thread begins with is worth so many results. */
-    const int32_t march = work->radius > 16 ? 64 : 32;
-    short_plan plan;
-    *out_done = false;
     if (work->is_wide || work->images.source_type != CC_PIXEL_FLOAT32 ||
         work->images.destination_type != CC_PIXEL_FLOAT32 || work->radius < 1 || work->radius > MOST_RADIUS ||
         work->length < LEAST_LENGTH || work->length > INT32_MAX / 4 || lines->count > INT32_MAX / 2 ||
         (is_along_rows && !has_packs(work, lines)))
-        return CC_OK;
-    const int64_t tiles = is_along_rows ? (count - 1) / RESULTS + 1 : (lines->count - 1) / CC__BLOCK_THREADS + 1;
-    const int64_t all = is_along_rows ? lines->count * tiles : tiles * ((count - 1) / march + 1);
+        return 0;
+    const int64_t tiles = count_tiles(work, lines);
+    const int64_t all = is_along_rows ? lines->count * tiles : tiles * ((count - 1) / march_of(work) + 1);
     if (all > INT32_MAX - CC__BLOCK_THREADS)
-        return CC_OK;
+        return 0;
+    return is_along_rows ? (all - 1) / CC__BLOCK_THREADS + 1 : all;
+}
+
+const void *cc__short_filter_kernel(const cc__line_filter *work, const cc__lines *lines)
+{
+    return count_blocks(work, lines) > 0 ? kernel_of(work->radius, lines->is_along_rows != 0) : NULL;
+}
+
+cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *lines, const cc__launcher *launcher,
+                                  cc__launch_fn launch)
+{
+    short_plan plan;
+    void *arguments[] = {&plan};
     memset(&plan, 0, sizeof plan);
     plan.source = work->images.source.data;
     plan.destination = work->images.destination.data;
@@ -262,10 +283,10 @@ cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *
     plan.axes = lines->axes;
     plan.length = (int32_t)work->length;
     plan.first = (int32_t)work->first;
-    plan.count = (int32_t)count;
-    plan.march = march;
+    plan.count = (int32_t)work->images.size[work->images.axis];
+    plan.march = march_of(work);
     plan.radius = work->radius;
-    plan.tiles = cc__divisor_of((int32_t)tiles);
+    plan.tiles = cc__divisor_of((int32_t)count_tiles(work, lines));
     plan_border(work, &plan);
     for (int32_t side = 0; side < 2; side++) {
         plan.step[side] = lines->step[side];
@@ -275,9 +296,6 @@ cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *
         plan.size[i] = cc__divisor_of((int32_t)lines->size[i]);
     for (int32_t d = 0; d <= work->radius; d++)
         plan.weight[d] = (float)work->weight[d];
-    const int64_t blocks = is_along_rows ? (all - 1) / CC__BLOCK_THREADS + 1 : all;
-    void *arguments[] = {&plan};
-    *out_done = true;
-    return launcher->launch(launcher, kernel_of(work->radius, is_along_rows), (uint32_t)blocks, CC__BLOCK_THREADS,
-                            arguments);
+    return launch(launcher, kernel_of(work->radius, lines->is_along_rows != 0), (uint32_t)count_blocks(work, lines),
+                  CC__BLOCK_THREADS, arguments);
 }

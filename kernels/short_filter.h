@@ -9,9 +9,12 @@
 extern "C" {
 #endif
 
-/* Does nothing and says so for others than of float32 along lines that are long enough; lines: those of the images. */
+/* NULL for others than of float32 along lines that are long enough; lines: those of the images. */
+const void *cc__short_filter_kernel(const cc__line_filter *work, const cc__lines *lines);
+
+/* For what has a kernel here. */
 cc_status cc__launch_short_filter(const cc__line_filter *work, const cc__lines *lines, const cc__launcher *launcher,
-                                  bool *out_done);
+                                  cc__launch_fn launch);
 
 #ifdef __cplusplus
 }

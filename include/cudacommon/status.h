@@ -26,7 +26,8 @@ typedef enum cc_status {
     CC_ERROR_BUSY = 7,
     /* The memory was wrapped read-only. Copy the image to write. */
     CC_ERROR_READ_ONLY = 8,
-    /* Pixels that nobody has written would be read. Write them, or create without CC_IMAGE_UNINITIALIZED. */
+    /* Pixels that nobody has written would be read, or that were lost when an operation on a device failed after it had
+     * begun to write. Write them, or create without CC_IMAGE_UNINITIALIZED. */
     CC_ERROR_UNINITIALIZED = 9,
     /* There is no GPU, no driver, or no CUDA in this build. Use the host functions. */
     CC_ERROR_NO_DEVICE = 10,

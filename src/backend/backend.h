@@ -2,9 +2,7 @@
 #ifndef CC_BACKEND_BACKEND_H
 #define CC_BACKEND_BACKEND_H
 
-#include "base/evaluate.h"
 #include "base/kernel.h"
-#include "base/reduce.h"
 #include "base/texture.h"
 #include "base/work.h"
 
@@ -93,14 +91,13 @@ struct cc__backend {
      */
     cc_status (*copy)(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work);
     cc_status (*fill)(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
-    cc_status (*rescale)(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
-    cc_status (*evaluate)(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
-    cc_status (*reduce)(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
-    cc_status (*histogram)(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 
-    /* Any other operation; the work is of the kernel's kind. What it touches is memory of `device`. */
+    /*
+     * Any operation; the work is of the kernel's kind. What it touches is memory of `device`. out_has_written: whether
+     * something is queued that writes the work's output; when it fails, that is a part of it.
+     */
     cc_status (*run_kernel)(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                            const void *work);
+                            const void *work, bool *out_has_written);
 
     /* Calls a function with the device current on the calling thread, and passes its status on. */
     cc_status (*call)(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);

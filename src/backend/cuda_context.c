@@ -322,9 +322,8 @@ bool cc__cuda_has_peer_access(cc__backend *self, int32_t to, int32_t from)
  * Opens our pool, which concerns nobody else. cuCtxEnablePeerAccess would make the caller's own attempt to enable it
  * fail, so that is only for devices without pools.
  */
-void cc__cuda_enable_access(cc__backend *self, const cc__cuda_guard *guard, int32_t other)
+void cc__cuda_enable_access(cc__backend *self, cc__cuda_device *device, int32_t other)
 {
-    cc__cuda_device *device = guard->device;
     cc__cuda_device *owner = cc__cuda_device_at(self, other);
     if (device == owner || (atomic_load(&device->peer[other]) & CC__CUDA_PEER_ENABLED) != 0 ||
         !cc__cuda_has_peer_access(self, device->ordinal, other))

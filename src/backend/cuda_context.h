@@ -50,7 +50,7 @@ typedef struct cc__cuda_device {
 
     atomic_uchar peer[CC__MAX_DEVICES]; /* CC__CUDA_PEER_...: this device using the other's memory */
     cc__cuda_kernel kernels[CC__CUDA_KERNEL_SLOTS];
-    _Atomic(cc__program_table *) programs; /* NULL before the first is looked for */
+    cc__program_table programs;
     cc__cuda_event_shelf events[CC__CUDA_EVENT_SHELVES];
 } cc__cuda_device;
 
@@ -98,8 +98,8 @@ cc_status cc__cuda_any_device(cc__backend *self, int32_t *out_device);
 /* The device's context, for calls that name one beside the current one. */
 cc_status cc__cuda_context_of(const cc__backend *self, int32_t device, CUcontext *out_context);
 
-/* Lets the device that is entered use the memory of `other` directly, if it can. A refusal costs speed only. */
-void cc__cuda_enable_access(cc__backend *self, const cc__cuda_guard *guard, int32_t other);
+/* Lets a device that is entered use the memory of `other` directly, if it can. A refusal costs speed only. */
+void cc__cuda_enable_access(cc__backend *self, cc__cuda_device *device, int32_t other);
 
 /* Operations of the backend's table. */
 cc_status cc__cuda_current_device(cc__backend *self, int32_t *out_device);

@@ -102,7 +102,7 @@ static void give_back(const convolving *all)
             cc__fft_plan_give_back(plans[n]);
 }
 
-cc_status cc__launch_convolve(const void *work, const cc__launcher *launcher)
+cc_status cc__start_convolve(const void *work, const cc__launcher *launcher)
 {
     convolving all = {.work = work, .launcher = (const cc__cuda_launcher *)launcher};
     all.batch = all.work->scratch + cc__convolve_response_bytes(all.work);

@@ -29,11 +29,11 @@ static cc_status find_owner(cc__backend *self, const void *memory, int32_t *out_
  * Memory of two devices, or of one other than the stream's, needs the call that names the contexts: it works whether or
  * not the devices reach each other.
  */
-static cc_status find_sides(cc__backend *self, const cc__cuda_guard *guard, const cc__copy *work, sides *out_sides)
+static cc_status find_sides(cc__backend *self, cc__cuda_device *entered, const cc__copy *work, sides *out_sides)
 {
     sides found = {.destination = (CUdeviceptr)(uintptr_t)work->destination.data,
                    .source = (CUdeviceptr)(uintptr_t)work->source.data};
-    int32_t device = guard->device->ordinal;
+    int32_t device = entered->ordinal;
     int32_t to = -1;
     int32_t from = -1;
     cc_status status = CC_OK;
@@ -51,9 +51,9 @@ static cc_status find_sides(cc__backend *self, const cc__cuda_guard *guard, cons
     if (status != CC_OK)
         return status;
     if (to >= 0)
-        cc__cuda_enable_access(self, guard, to);
+        cc__cuda_enable_access(self, entered, to);
     if (from >= 0)
-        cc__cuda_enable_access(self, guard, from);
+        cc__cuda_enable_access(self, entered, from);
     *out_sides = found;
     return CC_OK;
 }
@@ -102,8 +102,9 @@ static cc_status copy_block(int32_t device, CUstream stream, const sides *at, co
     return CC__CU(device, cuMemcpy3DAsync, &block, stream);
 }
 
-static cc_status copy_by_engine(int32_t device, CUstream stream, const sides *base, const cc__copy_plan *plan)
+static cc_status copy_by_engine(const cc__cuda_launcher *launcher, const sides *base, const cc__copy_plan *plan)
 {
+    const int32_t device = launcher->device->ordinal;
     cc_status status = CC_OK;
     int64_t step[CC_MAX_DIMENSION] = {0};
     bool more = true;
@@ -113,8 +114,10 @@ static cc_status copy_by_engine(int32_t device, CUstream stream, const sides *ba
         sides at = *base;
         at.destination += (CUdeviceptr)offset[0];
         at.source += (CUdeviceptr)offset[1];
-        status = plan->rows == 1 ? copy_row(device, stream, &at, (size_t)plan->width_bytes)
-                                 : copy_block(device, stream, &at, plan);
+        status = plan->rows == 1 ? copy_row(device, launcher->stream, &at, (size_t)plan->width_bytes)
+                                 : copy_block(device, launcher->stream, &at, plan);
+        if (status == CC_OK)
+            *launcher->base.has_written = true;
     }
     return status;
 }
@@ -132,44 +135,45 @@ static bool is_inside(const cc__cuda_device *device, const cc__copy *work)
     return is_memory_of(device, work->destination.data) && is_memory_of(device, work->source.data);
 }
 
-static cc_status copy_by_kernel(const cc__cuda_guard *guard, CUstream stream, const cc__copy *works, int32_t count,
-                                int32_t most_blocks)
+static int32_t all_blocks(const cc__cuda_device *device)
 {
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(guard, stream);
-    return cc__launch_copy_boxes(works, count, most_blocks, &launcher.base);
+    return device->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
 }
 
-static int32_t all_blocks(const cc__cuda_guard *guard)
+static cc_status copy_box(const cc__cuda_launcher *launcher, const cc__copy *work)
 {
-    return guard->device->multiprocessor_count * BLOCKS_PER_MULTIPROCESSOR;
-}
-
-static cc_status copy_box(const cc__cuda_guard *guard, CUstream stream, const cc__copy *work)
-{
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(guard, stream);
     bool is_done = false;
-    cc_status status = cc__launch_copy_box(work, &launcher.base, &is_done);
+    cc_status status = cc__launch_copy_box(work, &launcher->base, &is_done);
     if (status != CC_OK || is_done)
         return status;
-    return cc__launch_copy_boxes(work, 1, all_blocks(guard), &launcher.base);
+    return cc__launch_copy_boxes(work, 1, all_blocks(launcher->device), &launcher->base);
+}
+
+cc_status cc__start_copy(const void *argument, const cc__launcher *base)
+{
+    const cc__cuda_launcher *launcher = (const cc__cuda_launcher *)base;
+    const cc__copy *work = argument;
+    cc__backend *backend = cc__backend_cuda();
+    sides found;
+    cc__copy_plan plan = cc__copy_plan_make(work, launcher->device->max_pitch_bytes);
+    /* Inside a device, however long its rows, a box is copied faster by a kernel. */
+    if ((plan.rows > 1 || plan.outer_count > 0) && is_inside(launcher->device, work))
+        return copy_box(launcher, work);
+    cc_status status = find_sides(backend, launcher->device, work, &found);
+    if (status == CC_OK)
+        status = copy_by_engine(launcher, &found, &plan);
+    return status;
 }
 
 cc_status cc__cuda_copy(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *work)
 {
     cc__cuda_guard guard;
+    bool has_written = false;
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    cc__copy_plan plan = cc__copy_plan_make(work, guard.device->max_pitch_bytes);
-    sides base;
-    /* Inside a device, however long its rows, a box is copied faster by a kernel. */
-    if ((plan.rows > 1 || plan.outer_count > 0) && is_inside(guard.device, work)) {
-        status = copy_box(&guard, stream, work);
-    } else {
-        status = find_sides(self, &guard, work, &base);
-        if (status == CC_OK)
-            status = copy_by_engine(device, stream, &base, &plan);
-    }
+    const cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream, &has_written);
+    status = cc__start_copy(work, &launcher.base);
     cc__cuda_leave(&guard);
     return status;
 }
@@ -202,11 +206,13 @@ cc_status cc__cuda_copy_boxes(cc__backend *self, int32_t device, cc_stream strea
     if (!cc__cuda_device_at(self, device)->reaches_host)
         return copy_one_by_one(self, device, stream, works, count);
     cc__cuda_guard guard;
+    bool has_written = false;
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    int32_t most_blocks = is_inside(guard.device, &works[0]) ? all_blocks(&guard) : LINK_BLOCKS;
-    status = copy_by_kernel(&guard, stream, works, count, most_blocks);
+    const cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream, &has_written);
+    int32_t most_blocks = is_inside(guard.device, &works[0]) ? all_blocks(guard.device) : LINK_BLOCKS;
+    status = cc__launch_copy_boxes(works, count, most_blocks, &launcher.base);
     cc__cuda_leave(&guard);
     return status;
 }

@@ -45,12 +45,8 @@ cc_status cc__cuda_copy_boxes(cc__backend *self, int32_t device, cc_stream strea
 
 /* cuda_kernel.c */
 cc_status cc__cuda_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
-cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
-cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
-cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
-cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                              const void *work);
+                              const void *work, bool *out_has_written);
 
 cc_status cc__cuda_call(cc__backend *self, int32_t device, cc_status (*function)(void *context), void *context);
 
@@ -69,7 +65,7 @@ typedef struct cc__cuda_launcher {
     cc__cuda_device *device;
     CUstream stream;
 } cc__cuda_launcher;
-cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream);
+cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream, bool *has_written);
 
 /* cuda_program.c */
 cc_status cc__cuda_launch_program(const cc__launcher *launcher, const cc__program *program,

@@ -1,5 +1,6 @@
 #include "backend/cuda_internal.h"
 #include "base/error.h"
+#include "base/evaluate.h"
 #include "base/rows.h"
 
 #include <cuda_runtime_api.h>
@@ -57,22 +58,33 @@ static cc_status find_function(cc__cuda_device *device, const void *symbol, CUfu
     return CC_OK;
 }
 
+static cc_status find(const cc__launcher *launcher, const void *kernel)
+{
+    CUfunction function = NULL;
+    return find_function(((const cc__cuda_launcher *)launcher)->device, kernel, &function);
+}
+
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
 {
     const cc__cuda_launcher *self = (const cc__cuda_launcher *)launcher;
     CUfunction function = NULL;
     cc_status status = find_function(self->device, kernel, &function);
-    if (status != CC_OK)
-        return status;
-    return CC__CU(self->device->ordinal, cuLaunchKernel, function, grid_blocks, 1, 1, block_threads, 1, 1, 0,
-                  self->stream, arguments, NULL);
+    if (status == CC_OK)
+        status = CC__CU(self->device->ordinal, cuLaunchKernel, function, grid_blocks, 1, 1, block_threads, 1, 1, 0,
+                        self->stream, arguments, NULL);
+    if (status == CC_OK)
+        *launcher->has_written = true;
+    return status;
 }
 
-cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream)
+cc__cuda_launcher cc__cuda_make_launcher(const cc__cuda_guard *guard, CUstream stream, bool *has_written)
 {
+    *has_written = false;
     return (cc__cuda_launcher){
-        {launch, guard->device->multiprocessor_count, cc__cuda_launch_program}, guard->device, stream};
+        {launch, find, guard->device->multiprocessor_count, has_written, cc__cuda_launch_program},
+        guard->device,
+        stream};
 }
 
 /* How many bytes of the value one element of a memset holds: 1, 2 or 4; 0 when a memset cannot do the work. */
@@ -104,33 +116,26 @@ static cc_status set_row(int32_t device, CUstream stream, const cc__fill *work, 
     return CC__CU(device, cuMemsetD32Async, destination, value, count, stream);
 }
 
+cc_status cc__start_fill(const void *argument, const cc__launcher *launcher)
+{
+    const cc__cuda_launcher *self = (const cc__cuda_launcher *)launcher;
+    const cc__fill *work = argument;
+    cc__rows rows;
+    cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, NULL, &rows);
+    const int64_t width = memset_width(work, &rows);
+    return width != 0 ? set_row(self->device->ordinal, self->stream, work, rows.length, width)
+                      : cc__launch_fill(work, launcher);
+}
+
 cc_status cc__cuda_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work)
 {
     cc__cuda_guard guard;
+    bool has_written = false;
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    cc__rows rows;
-    cc__rows_plan(CC__ROWS_OF_BYTES, work->pixel_bytes, 1, 1, work->size, work->destination.stride, NULL, &rows);
-    int64_t width = memset_width(work, &rows);
-    if (width != 0) {
-        status = set_row(device, stream, work, rows.length, width);
-    } else {
-        cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
-        status = cc__launch_fill(work, &launcher.base);
-    }
-    cc__cuda_leave(&guard);
-    return status;
-}
-
-cc_status cc__cuda_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
-    status = cc__launch_rescale(work, &launcher.base);
+    const cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream, &has_written);
+    status = cc__start_fill(work, &launcher.base);
     cc__cuda_leave(&guard);
     return status;
 }
@@ -157,53 +162,23 @@ static bool is_plain_copy(const cc__evaluate *work, cc__copy *out_copy)
     return true;
 }
 
-cc_status cc__cuda_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
+cc_status cc__start_evaluate(const void *work, const cc__launcher *launcher)
 {
     cc__copy copy;
-    cc__cuda_guard guard;
-    if (is_plain_copy(work, &copy))
-        return copy.source.data == copy.destination.data ? CC_OK : cc__cuda_copy(self, device, stream, &copy);
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
-    status = cc__launch_evaluate(work, &launcher.base);
-    cc__cuda_leave(&guard);
-    return status;
-}
-
-cc_status cc__cuda_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
-    status = cc__launch_reduce(work, &launcher.base);
-    cc__cuda_leave(&guard);
-    return status;
-}
-
-cc_status cc__cuda_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
-{
-    cc__cuda_guard guard;
-    cc_status status = cc__cuda_enter(self, device, &guard);
-    if (status != CC_OK)
-        return status;
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
-    status = cc__launch_histogram(work, &launcher.base);
-    cc__cuda_leave(&guard);
-    return status;
+    if (!is_plain_copy(work, &copy))
+        return cc__launch_evaluate(work, launcher);
+    return copy.source.data == copy.destination.data ? CC_OK : cc__start_copy(&copy, launcher);
 }
 
 cc_status cc__cuda_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                              const void *work)
+                              const void *work, bool *out_has_written)
 {
     cc__cuda_guard guard;
+    *out_has_written = false;
     cc_status status = cc__cuda_enter(self, device, &guard);
     if (status != CC_OK)
         return status;
-    cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream);
+    const cc__cuda_launcher launcher = cc__cuda_make_launcher(&guard, stream, out_has_written);
     status = kernel->launch(work, &launcher.base);
     cc__cuda_leave(&guard);
     return status;

@@ -47,8 +47,6 @@ void cc__emulated_destroy_task(cc__task *task)
         return;
     cc__emulated_release_mark(task->mark);
     cc__emulated_release_mark(task->awaited);
-    if (task->kind == CC__TASK_EVALUATE)
-        free(task->work.evaluate);
     if (task->kind == CC__TASK_KERNEL)
         free(task->work.run.work);
     free(task);
@@ -173,18 +171,6 @@ static void do_work(cc__emulated *emulated, cc__stream *stream, const cc__task *
         break;
     case CC__TASK_FILL:
         cc__fill_on_host(&task->work.fill);
-        break;
-    case CC__TASK_RESCALE:
-        cc__rescale_on_host(&task->work.rescale);
-        break;
-    case CC__TASK_EVALUATE:
-        cc__evaluate_on_host(task->work.evaluate);
-        break;
-    case CC__TASK_REDUCE:
-        cc__reduce_on_host(&task->work.reduce);
-        break;
-    case CC__TASK_HISTOGRAM:
-        cc__histogram_on_host(&task->work.histogram);
         break;
     case CC__TASK_KERNEL:
         task->work.run.kernel->on_host(task->work.run.work);

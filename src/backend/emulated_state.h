@@ -47,10 +47,6 @@ typedef enum cc__task_kind {
     CC__TASK_WAIT,
     CC__TASK_COPY,
     CC__TASK_FILL,
-    CC__TASK_RESCALE,
-    CC__TASK_EVALUATE,
-    CC__TASK_REDUCE,
-    CC__TASK_HISTOGRAM,
     CC__TASK_KERNEL,
     CC__TASK_POISON, /* makes memory fresh where the stream has got to its allocation */
     CC__TASK_FREE,
@@ -58,7 +54,7 @@ typedef enum cc__task_kind {
 } cc__task_kind;
 
 /* The most blocks that a task works on. */
-#define CC__TASK_BLOCKS (CC__KERNEL_RANGES > 1 + CC__MAX_SOURCES ? CC__KERNEL_RANGES : 1 + CC__MAX_SOURCES)
+#define CC__TASK_BLOCKS CC__KERNEL_RANGES
 
 typedef struct cc__task {
     struct cc__task *next;
@@ -69,10 +65,6 @@ typedef struct cc__task {
     union {
         cc__copy copy;
         cc__fill fill;
-        cc__rescale rescale;
-        cc__evaluate *evaluate; /* the task's own */
-        cc__reduce reduce;
-        cc__histogram histogram;
         struct {
             const cc__kernel *kernel;
             void *work; /* the task's own */
@@ -206,10 +198,6 @@ cc_status cc__emulated_copy(cc__backend *self, int32_t device, cc_stream stream,
 cc_status cc__emulated_copy_boxes(cc__backend *self, int32_t device, cc_stream stream, const cc__copy *works,
                                   int32_t count);
 cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream, const cc__fill *work);
-cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work);
-cc_status cc__emulated_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work);
-cc_status cc__emulated_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work);
-cc_status cc__emulated_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work);
 cc_status cc__emulated_texture_create(cc__backend *self, int32_t device, const cc__texture_form *form,
                                       cc__texture **out_texture);
 cc_status cc__emulated_texture_update(cc__backend *self, int32_t device, cc_stream stream, cc__texture *texture,
@@ -218,6 +206,6 @@ cc_status cc__emulated_texture_objects(cc__backend *self, int32_t device, cc__te
                                        const cc__sampling *sampling, uint64_t out_objects[CC_TEXTURE_MAX_OBJECTS]);
 void cc__emulated_texture_destroy(cc__backend *self, int32_t device, cc__texture *texture);
 cc_status cc__emulated_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                                  const void *work);
+                                  const void *work, bool *out_has_written);
 
 #endif

@@ -1,9 +1,9 @@
-/* What can be queued in a stream of the emulated device: copies, fills, rescales and host functions. */
+/* What can be queued in a stream of the emulated device: copies, fills, kernels and host functions. */
 #include "backend/emulated_state.h"
 #include "base/checked.h"
 
-#include <cudacommon/pixel.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The bytes from the first of the box to the last. False when there are none, or they are not in the address space. */
 static bool span_bytes(const cc__span *span, const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes,
@@ -205,36 +205,47 @@ cc_status cc__emulated_fill(cc__backend *self, int32_t device, cc_stream stream,
     return cc__emulated_unlock(emulated, queue_fill(emulated, device, stream, work));
 }
 
-static cc_status queue_rescale(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__rescale *work)
+static cc_status queue_kernel(cc__emulated *emulated, int32_t device, cc_stream handle, const cc__kernel *kernel,
+                              const void *work)
 {
     cc__stream *stream = NULL;
-    cc__block *to = NULL;
-    cc__block *from = NULL;
-    const int64_t to_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    const int64_t from_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->source_type);
-    cc_status status = cc__emulated_find_open_stream(emulated, "rescale", device, handle, &stream);
-    if (status == CC_OK)
-        status = cc__emulated_find_block(emulated, "rescale", "destination", device, &work->destination, work->size,
-                                         to_bytes, &to);
-    if (status == CC_OK)
-        status = cc__emulated_find_block(emulated, "rescale", "source", device, &work->source, work->size, from_bytes,
-                                         &from);
+    cc__block *block = NULL;
+    const int64_t size[CC_MAX_DIMENSION] = {1, 1, 1, 1};
+    cc__kernel_range ranges[CC__KERNEL_RANGES];
+    uint64_t ids[CC__TASK_BLOCKS] = {0};
+    const int32_t count = kernel->touches(work, ranges);
+    cc_status status = cc__emulated_find_open_stream(emulated, kernel->name, device, handle, &stream);
+    for (int32_t i = 0; i < count && status == CC_OK; i++) {
+        cc__span span = {.stride = {0}};
+        memcpy(&span.data, &ranges[i].first, sizeof span.data);
+        status = cc__emulated_find_block(emulated, kernel->name, "pixels", device, &span, size, ranges[i].size_bytes,
+                                         &block);
+        if (status == CC_OK)
+            ids[i] = block->id;
+    }
     if (status != CC_OK)
         return status;
-    cc__task *task = cc__emulated_create_task(CC__TASK_RESCALE, false);
-    if (!task)
-        return cc__emulated_no_memory("rescale");
-    task->work.rescale = *work;
-    task->block_ids[0] = to->id;
-    task->block_ids[1] = from->id;
+    cc__task *task = cc__emulated_create_task(CC__TASK_KERNEL, false);
+    if (task)
+        task->work.run.work = malloc(kernel->work_bytes);
+    if (!task || !task->work.run.work) {
+        cc__emulated_destroy_task(task);
+        return cc__emulated_no_memory(kernel->name);
+    }
+    task->work.run.kernel = kernel;
+    memcpy(task->work.run.work, work, kernel->work_bytes);
+    memcpy(task->block_ids, ids, sizeof ids);
     cc__emulated_queue(stream, task);
     return CC_OK;
 }
 
-cc_status cc__emulated_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
+cc_status cc__emulated_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                                  const void *work, bool *out_has_written)
 {
     cc__emulated *emulated = cc__emulated_lock(self);
-    return cc__emulated_unlock(emulated, queue_rescale(emulated, device, stream, work));
+    const cc_status status = queue_kernel(emulated, device, stream, kernel, work);
+    *out_has_written = status == CC_OK;
+    return cc__emulated_unlock(emulated, status);
 }
 
 static cc_status queue_function(cc__emulated *emulated, int32_t device, cc_stream handle,

@@ -144,34 +144,11 @@ static cc_status none_fill(cc__backend *self, int32_t device, cc_stream stream, 
     return no_device("fill");
 }
 
-static cc_status none_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
-{
-    (void)self, (void)device, (void)stream, (void)work;
-    return no_device("rescale");
-}
-
-static cc_status none_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
-{
-    (void)self, (void)device, (void)stream, (void)work;
-    return no_device("evaluate");
-}
-
-static cc_status none_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
-{
-    (void)self, (void)device, (void)stream, (void)work;
-    return no_device("reduce");
-}
-
-static cc_status none_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
-{
-    (void)self, (void)device, (void)stream, (void)work;
-    return no_device("histogram");
-}
-
 static cc_status none_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                                 const void *work)
+                                 const void *work, bool *out_has_written)
 {
     (void)self, (void)device, (void)stream, (void)work;
+    *out_has_written = false;
     return no_device(kernel->name);
 }
 
@@ -276,10 +253,6 @@ cc__backend *cc__backend_none(void)
                                .stream_wait = none_stream_wait,
                                .copy = none_copy,
                                .fill = none_fill,
-                               .rescale = none_rescale,
-                               .evaluate = none_evaluate,
-                               .reduce = none_reduce,
-                               .histogram = none_histogram,
                                .run_kernel = none_run_kernel,
                                .call = none_call,
                                .copy_boxes = none_copy_boxes,

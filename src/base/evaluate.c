@@ -147,7 +147,7 @@ static bool has_table(const cc__evaluate *work, const cc__lattice *lattice)
 static void make_table(evaluation *all)
 {
     unsigned char bytes[256];
-    cc__places places;
+    cc__places places = {.destination = NULL};
     for (int32_t i = 0; i < 256; i++)
         bytes[i] = (unsigned char)i;
     places.destination = all->table;
@@ -211,8 +211,10 @@ static void evaluate_past_cache(evaluation *all, const cc__places *places, int64
         unsigned char *to = places->destination + done * step[0];
         const int64_t some = cc__past_cache_part(to, step[0], count - done);
         part.destination = block;
-        for (int32_t i = 0; i < all->work->source_count; i++)
+        for (int32_t i = 0; i < all->work->source_count; i++) {
             part.source[i] = places->source[i] + done * step[1 + i];
+            cc__past_cache_foresee(part.source[i], some * step[1 + i]);
+        }
         evaluate(all, &part, some);
         cc__past_cache_copy(to, block, (size_t)(some * step[0]));
         done += some;
@@ -226,7 +228,7 @@ void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice,
         lattice->past_cache && lattice->step[0] == (int64_t)cc_pixel_type_size_bytes(work->destination_type);
     evaluation all;
     walker walk;
-    cc__places places;
+    cc__places places = {.destination = NULL};
     /* The caller's rounding mode, flushing of subnormals or trapping must neither change results nor be changed. */
     fenv_t environment;
     fegetenv(&environment);

@@ -103,6 +103,7 @@ typedef struct cc__registers {
     double spread[CC__SPREAD_VALUES][CC__REGISTER_VALUES];
     double slot[CC_MAX_STEPS][CC__REGISTER_VALUES];
 } cc__registers;
+/* Spreads the values. */
 void cc__evaluate_prepare(const cc__evaluate *work, cc__registers *out_registers);
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
                        cc__registers *registers);

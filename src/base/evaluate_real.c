@@ -4,6 +4,7 @@
 #include "base/loops.h"
 #include "kernels/step_math.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BUFFER CC__REGISTER_VALUES
@@ -70,29 +71,95 @@ void cc__evaluate_prepare(const cc__evaluate *work, cc__registers *out_registers
     }
 }
 
+/* The last steps into float32: a square root or not, then no less and no more than two values. */
+typedef struct finish {
+    int32_t first; /* step */
+    bool is_root;
+    float lower;
+    float upper;
+} finish;
+
+/*
+ * Rounding to float32 keeps the order, so that choosing the lesser or greater before or after it is the same. A finish
+ * that has nothing to do costs more than a store.
+ */
+static bool plan_finish(const cc__evaluate *work, const cc__lattice *lattice, finish *out_finish)
+{
+    const cc__instruction *steps = work->steps;
+    *out_finish = (finish){.first = work->step_count, .lower = -INFINITY, .upper = INFINITY};
+    if (work->destination_type != CC_PIXEL_FLOAT32 || lattice->step[0] != (int64_t)sizeof(float))
+        return false;
+    const cc__instruction *last = &steps[work->step_count - 1];
+    if (last->kind == CC_STEP_MINIMUM && last->a.kind == CC__TERM_VALUE)
+        *out_finish = (finish){.lower = -INFINITY, .upper = (float)last->a.value, .first = out_finish->first - 1};
+    else if (last->kind == CC_STEP_MAXIMUM && last->a.kind == CC__TERM_VALUE)
+        *out_finish = (finish){.lower = (float)last->a.value, .upper = INFINITY, .first = out_finish->first - 1};
+    else if (last->kind == CC_STEP_CLAMP && last->a.kind == CC__TERM_VALUE && last->b.kind == CC__TERM_VALUE)
+        *out_finish =
+            (finish){.lower = (float)last->a.value, .upper = (float)last->b.value, .first = out_finish->first - 1};
+    last = &steps[out_finish->first - 1];
+    if (last->kind == CC_STEP_SQUARE_ROOT && last->slot < 0) {
+        out_finish->is_root = true;
+        out_finish->first--;
+    }
+    return out_finish->first < work->step_count;
+}
+
+static bool has_no_value(const cc__instruction *step)
+{
+    return step->a.kind != CC__TERM_VALUE && step->b.kind != CC__TERM_VALUE;
+}
+
+static bool is_square_of_float32(const cc__evaluate *work, int32_t step, int32_t step_count, const int64_t *steps)
+{
+    const cc__instruction *load = &work->steps[step];
+    return step + 1 < step_count && load->kind == CC_STEP_LOAD && load->a.kind == CC__TERM_SOURCE && load->slot < 0 &&
+           load[1].kind == CC_STEP_SQUARE && has_no_value(load) && has_no_value(load + 1) &&
+           work->sources[load->a.number].type == CC_PIXEL_FLOAT32 &&
+           steps[1 + load->a.number] == (int64_t)sizeof(float);
+}
+
+/* The running value after the first steps. */
+static const double *make_steps(const cc__evaluate *work, int32_t step_count, const int64_t *steps,
+                                const cc__places *places, int64_t done, int64_t length, cc__registers *registers)
+{
+    const cc__loops *loops = cc__loops_get();
+    const double *value = registers->value;
+    int32_t values_seen = 0;
+    for (int32_t i = 0; i < step_count; i++) {
+        const bool is_square = is_square_of_float32(work, i, step_count, steps);
+        const cc__instruction *step = &work->steps[is_square ? ++i : i];
+        /* What is kept is made where it is kept. */
+        double *out = step->slot >= 0 ? registers->slot[step->slot] : registers->value;
+        double *room = step->kind == CC_STEP_LOAD ? out : registers->a;
+        if (is_square) {
+            const int32_t source = step[-1].a.number;
+            loops->load_squares(places->source[source] + done * (int64_t)sizeof(float), length, out);
+        } else {
+            const double *a = load_term(work, &step->a, steps, places, done, length, registers, room, &values_seen);
+            const double *b =
+                load_term(work, &step->b, steps, places, done, length, registers, registers->b, &values_seen);
+            if (a != out || step->kind != CC_STEP_LOAD)
+                loops->step((cc_step_kind)step->kind, value, a, b, out, length);
+        }
+        value = out;
+    }
+    return value;
+}
+
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
                        cc__registers *registers)
 {
-    const cc__loops *loops = cc__loops_get();
+    finish last;
+    const bool has_finish = plan_finish(work, lattice, &last);
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
-        const double *value = registers->value;
-        int32_t values_seen = 0;
-        for (int32_t i = 0; i < work->step_count; i++) {
-            const cc__instruction *step = &work->steps[i];
-            /* What is kept is made where it is kept. */
-            double *out = step->slot >= 0 ? registers->slot[step->slot] : registers->value;
-            double *room = step->kind == CC_STEP_LOAD ? out : registers->a;
-            const double *a =
-                load_term(work, &step->a, lattice->step, places, done, length, registers, room, &values_seen);
-            const double *b =
-                load_term(work, &step->b, lattice->step, places, done, length, registers, registers->b, &values_seen);
-            if (a != out || step->kind != CC_STEP_LOAD)
-                loops->step((cc_step_kind)step->kind, value, a, b, out, length);
-            value = out;
-        }
-        cc__components_store(work->destination_type, value, NULL, places->destination + done * lattice->step[0],
-                             lattice->step[0], length);
+        unsigned char *to = places->destination + done * lattice->step[0];
+        const double *value = make_steps(work, last.first, lattice->step, places, done, length, registers);
+        if (has_finish)
+            cc__loops_get()->finish_float32(last.is_root, value, last.lower, last.upper, to, length);
+        else
+            cc__components_store(work->destination_type, value, NULL, to, lattice->step[0], length);
     }
 }
 
@@ -227,8 +294,9 @@ void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, c
         unsigned char *to = places->destination + done * lattice->step[0];
         unsigned char *out = is_direct ? to : (unsigned char *)values.out;
         if (is_cast) {
-            loops->load_float32(work->sources[0].type, places->source[0] + done * lattice->step[1], length, values.out);
-            loops->store_float32(work->destination_type, values.out, to, length);
+            const unsigned char *x =
+                load_narrow(loops, &work->sources[0], places->source[0] + done * lattice->step[1], length, values.x);
+            loops->store_float32(work->destination_type, x, to, length);
             continue;
         }
         const unsigned char *x =
@@ -239,6 +307,6 @@ void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, c
                             places->source[term->number] + done * lattice->step[1 + term->number], length, values.y);
         loops->step_float32((cc_step_kind)work->steps[1].kind, x, y, constant, out, length);
         if (!is_direct)
-            loops->store_float32(work->destination_type, values.out, to, length);
+            loops->store_float32(work->destination_type, (const unsigned char *)values.out, to, length);
     }
 }

@@ -10,8 +10,8 @@
 
 struct cc__launcher;
 
-/* The most pieces of memory that one work may touch. */
-#define CC__KERNEL_RANGES 16
+/* The most pieces of memory that one work may touch: as many as an expression. */
+#define CC__KERNEL_RANGES 17
 
 /* Bytes of device memory that a work touches. */
 typedef struct cc__kernel_range {

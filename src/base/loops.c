@@ -22,6 +22,54 @@ static_assert(FLT_EVAL_METHOD == 0, "float and double are computed as they are s
     X(BFLOAT16, uint16_t)                                                                                              \
     X(FLOAT32, uint32_t)
 
+/*
+ * cc__minimum() and cc__maximum(), of which compilers make branches, and of pixels as they come every second one is
+ * foreseen wrongly. These are the CPU's own instruction twice: it gives its second operand for two zeros and for NaN,
+ * so that both orders together have the sign of -0, or all bits of a NaN.
+ */
+#define LEAST_AND_GREATEST(TYPE, NAME)                                                                                 \
+    static inline TYPE least_##NAME(TYPE x, TYPE y)                                                                    \
+    {                                                                                                                  \
+        const TYPE a = x < y ? x : y;                                                                                  \
+        const TYPE b = y < x ? y : x;                                                                                  \
+        return cc__##NAME##_of_bits(cc__bits_of_##NAME(a) | cc__bits_of_##NAME(b));                                    \
+    }                                                                                                                  \
+    static inline TYPE greatest_##NAME(TYPE x, TYPE y)                                                                 \
+    {                                                                                                                  \
+        return -least_##NAME(-x, -y);                                                                                  \
+    }
+LEAST_AND_GREATEST(double, float64)
+LEAST_AND_GREATEST(float, float32)
+
+#define REAL_MINIMUM(value, a, b) least_float64(value, a)
+#define REAL_MAXIMUM(value, a, b) greatest_float64(value, a)
+#define REAL_CLAMP(value, a, b) least_float64(greatest_float64(value, a), b)
+#define REAL_ADD(value, a, b) cc__real_ADD(value, a, b)
+#define REAL_SUBTRACT(value, a, b) cc__real_SUBTRACT(value, a, b)
+#define REAL_MULTIPLY(value, a, b) cc__real_MULTIPLY(value, a, b)
+#define REAL_DIVIDE(value, a, b) cc__real_DIVIDE(value, a, b)
+#define REAL_MULTIPLY_ADD(value, a, b) cc__real_MULTIPLY_ADD(value, a, b)
+#define REAL_WITHIN(value, a, b) cc__real_WITHIN(value, a, b)
+#define REAL_LESS(value, a, b) cc__real_LESS(value, a, b)
+#define REAL_EQUAL(value, a, b) cc__real_EQUAL(value, a, b)
+#define REAL_SELECT(value, a, b) cc__real_SELECT(value, a, b)
+#define REAL_NEGATE(value, a, b) cc__real_NEGATE(value, a, b)
+#define REAL_ABSOLUTE(value, a, b) cc__real_ABSOLUTE(value, a, b)
+#define REAL_SQUARE(value, a, b) cc__real_SQUARE(value, a, b)
+#define REAL_SQUARE_ROOT(value, a, b) cc__real_SQUARE_ROOT(value, a, b)
+#define REAL_IMAGINARY(value, a, b) cc__real_IMAGINARY(value, a, b)
+#define REAL_ARGUMENT(value, a, b) cc__real_ARGUMENT(value, a, b)
+#define FLOAT32_MINIMUM(value, a) least_float32(value, a)
+#define FLOAT32_MAXIMUM(value, a) greatest_float32(value, a)
+#define FLOAT32_ADD(value, a) cc__float32_ADD(value, a)
+#define FLOAT32_SUBTRACT(value, a) cc__float32_SUBTRACT(value, a)
+#define FLOAT32_MULTIPLY(value, a) cc__float32_MULTIPLY(value, a)
+#define FLOAT32_DIVIDE(value, a) cc__float32_DIVIDE(value, a)
+#define FLOAT32_NEGATE(value, a) cc__float32_NEGATE(value, a)
+#define FLOAT32_ABSOLUTE(value, a) cc__float32_ABSOLUTE(value, a)
+#define FLOAT32_SQUARE(value, a) cc__float32_SQUARE(value, a)
+#define FLOAT32_SQUARE_ROOT(value, a) cc__float32_SQUARE_ROOT(value, a)
+
 static void look_up_plain(const unsigned char table[256], const unsigned char *in, unsigned char *out, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
@@ -49,7 +97,7 @@ __attribute__((target("avx2"))) static void look_up_avx2(const unsigned char tab
         __m256i found = _mm256_setzero_si256();
         for (int32_t part = 0; part < 16; part++) {
             __m128i sixteen;
-            memcpy(&sixteen, table + 16 * part, sizeof sixteen);
+            memcpy(&sixteen, table + (size_t)16 * (size_t)part, sizeof sixteen);
             const __m256i both = _mm256_broadcastsi128_si256(sixteen);
             /* 0 to 15 stay below 16; with 112 added all others have the highest bit set. */
             const __m256i place = _mm256_adds_epu8(index, _mm256_set1_epi8(112));

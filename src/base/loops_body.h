@@ -50,7 +50,7 @@ CC__TARGET static void CC__VERSION(store)(cc_pixel_type type, const double *rest
 #define REAL_STEP(NAME)                                                                                                \
     case CC_STEP_##NAME:                                                                                               \
         for (int64_t i = 0; i < count; i++)                                                                            \
-            out[i] = cc__real_##NAME(value[i], a[i], b[i]);                                                            \
+            out[i] = REAL_##NAME(value[i], a[i], b[i]);                                                                \
         break;
 
 CC__TARGET static void CC__VERSION(step)(cc_step_kind kind, const double *value, const double *a, const double *b,
@@ -95,12 +95,14 @@ CC__TARGET static void CC__VERSION(load_float32)(cc_pixel_type type, const unsig
 #define STORE_FLOAT32(NAME, HOLDER)                                                                                    \
     case CC_PIXEL_##NAME:                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                                          \
-            HOLDER held = (HOLDER)cc__float32_into_##NAME(values[i]);                                                  \
+            float value;                                                                                               \
+            memcpy(&value, values + i * (int64_t)sizeof value, sizeof value);                                          \
+            HOLDER held = (HOLDER)cc__float32_into_##NAME(value);                                                      \
             memcpy(destination + i * (int64_t)sizeof held, &held, sizeof held);                                        \
         }                                                                                                              \
         break;
 
-CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const float *restrict values,
+CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const unsigned char *restrict values,
                                                   unsigned char *restrict destination, int64_t count)
 {
     switch ((int32_t)type) {
@@ -114,7 +116,7 @@ CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const floa
             for (int64_t i = 0; i < count; i++) {                                                                      \
                 float x;                                                                                               \
                 memcpy(&x, value + 4 * i, sizeof x);                                                                   \
-                uint32_t bits = cc__store_float32(cc__float32_##NAME(x, constant));                                    \
+                uint32_t bits = cc__store_float32(FLOAT32_##NAME(x, constant));                                        \
                 memcpy(out + 4 * i, &bits, sizeof bits);                                                               \
             }                                                                                                          \
         } else {                                                                                                       \
@@ -122,7 +124,7 @@ CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const floa
                 float x, y;                                                                                            \
                 memcpy(&x, value + 4 * i, sizeof x);                                                                   \
                 memcpy(&y, a + 4 * i, sizeof y);                                                                       \
-                uint32_t bits = cc__store_float32(cc__float32_##NAME(x, y));                                           \
+                uint32_t bits = cc__store_float32(FLOAT32_##NAME(x, y));                                               \
                 memcpy(out + 4 * i, &bits, sizeof bits);                                                               \
             }                                                                                                          \
         }                                                                                                              \
@@ -134,6 +136,33 @@ CC__TARGET static void CC__VERSION(step_float32)(cc_step_kind kind, const unsign
     switch ((int32_t)kind) {
         CC__FOR_EACH_FLOAT32_STEP(FLOAT32_STEP)
     }
+}
+
+CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, int64_t count, double *restrict out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t held;
+        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);
+        const double value = cc__load_FLOAT32(held);
+        out[i] = value * value;
+    }
+}
+
+/* What is done beside a square root costs nothing: the CPU has one unit for those, and many for the rest. */
+#define FINISH(VALUE)                                                                                                  \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+        const float value = least_float32(greatest_float32((float)(VALUE), lower), upper);                             \
+        const uint32_t bits = cc__store_float32(value);                                                                \
+        memcpy(out + i * (int64_t)sizeof bits, &bits, sizeof bits);                                                    \
+    }
+
+CC__TARGET static void CC__VERSION(finish_float32)(bool is_root, const double *restrict values, float lower,
+                                                   float upper, unsigned char *restrict out, int64_t count)
+{
+    if (is_root)
+        FINISH(cc__square_root(values[i]))
+    else
+        FINISH(values[i])
 }
 
 #define REVERSE(HOLDER)                                                                                                \
@@ -171,6 +200,8 @@ static const cc__loops CC__VERSION(loops) = {
     .load_float32 = CC__VERSION(load_float32),
     .store_float32 = CC__VERSION(store_float32),
     .step_float32 = CC__VERSION(step_float32),
+    .load_squares = CC__VERSION(load_squares),
+    .finish_float32 = CC__VERSION(finish_float32),
     .reverse = CC__VERSION(reverse),
     .look_up = CC__VERSION(look_up),
 };
@@ -181,4 +212,5 @@ static const cc__loops CC__VERSION(loops) = {
 #undef LOAD_FLOAT32
 #undef STORE_FLOAT32
 #undef FLOAT32_STEP
+#undef FINISH
 #undef REVERSE

@@ -59,6 +59,25 @@ int64_t cc__reduce_scratch(int64_t count)
     return all;
 }
 
+int64_t cc__reduce_count(const cc__reduce *work)
+{
+    int64_t count = work->components;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        count *= work->size[axis];
+    return count;
+}
+
+cc__reduce cc__reduce_part(const cc__reduce *work, int32_t number)
+{
+    cc__reduce part = *work;
+    for (int32_t n = 0; n < work->source_count; n++)
+        part.sources[n].data += number * work->between_bytes[n];
+    part.results += number;
+    part.scratch += number * cc__reduce_scratch(cc__reduce_count(work));
+    part.result_count = 1;
+    return part;
+}
+
 /* `count` components from the one numbered `first` on, as float64. */
 static void load_sequence(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
                           int64_t count, double *out)
@@ -184,7 +203,7 @@ void cc__reduce_finish(const cc__reduce *work, const cc__sequence *sequence)
             const cc__partial joined =
                 join_piece(work->kind, level + first, left < CC__REDUCE_PIECE ? left : CC__REDUCE_PIECE);
             if (pieces == 1)
-                *work->result = cc__reduce_result(work->end, joined, sequence->count);
+                *work->results = cc__reduce_result(work->end, joined, sequence->count);
             else
                 next[piece] = joined;
         }
@@ -194,7 +213,7 @@ void cc__reduce_finish(const cc__reduce *work, const cc__sequence *sequence)
     fesetenv(&environment);
 }
 
-void cc__reduce_on_host(const cc__reduce *work)
+static void reduce_part(const cc__reduce *work)
 {
     cc__sequence sequence;
     cc__sequence_plan(work->sources, work->source_count, work->components, work->size, &sequence);
@@ -205,6 +224,14 @@ void cc__reduce_on_host(const cc__reduce *work)
         work->scratch[piece] = cc__reduce_piece(work, &sequence, piece);
     fesetenv(&environment);
     cc__reduce_finish(work, &sequence);
+}
+
+void cc__reduce_on_host(const cc__reduce *work)
+{
+    for (int32_t n = 0; n < work->result_count; n++) {
+        const cc__reduce part = cc__reduce_part(work, n);
+        reduce_part(&part);
+    }
 }
 
 void cc__histogram_add(const cc__histogram *work, const cc__sequence *sequence, int64_t first, int64_t count,

@@ -27,19 +27,23 @@ typedef struct cc__reduce {
     int64_t size[CC_MAX_DIMENSION]; /* > 0 */
     cc__reduce_kind kind;
     cc__reduce_end end;
-    double *result;
-    cc__partial *scratch; /* room for cc__reduce_scratch(), at the same place */
+    int32_t result_count; /* > 0 */
+    int32_t reserved;
+    int64_t between_bytes[2]; /* from the sources of a result to those of the next */
+    double *results;          /* side by side */
+    cc__partial *scratch;     /* room for cc__reduce_scratch() of each result, at the same place */
 } cc__reduce;
 
 typedef struct cc__histogram {
     cc__reduced source;
     int32_t components;
-    int32_t reserved;
+    int32_t slots; /* how many threads of the CPU may count at once */
     int64_t size[CC_MAX_DIMENSION];
     double lower;
     double upper;
     int64_t bins;
-    uint64_t *counts; /* side by side; set to 0 first */
+    uint64_t *counts;  /* side by side */
+    uint64_t *scratch; /* as many for each slot, at the same place; NULL: the only slot counts in `counts` */
 } cc__histogram;
 
 /* The components in their order, as rows. Counted like sources. */
@@ -59,10 +63,13 @@ void cc__sequence_plan(const cc__reduced *sources, int32_t source_count, int32_t
 /* Pieces of so many components; how many partial results all levels have together. */
 int64_t cc__reduce_pieces(int64_t count);
 int64_t cc__reduce_scratch(int64_t count);
+/* What one result is made of: as a work of its own. */
+int64_t cc__reduce_count(const cc__reduce *work);
+cc__reduce cc__reduce_part(const cc__reduce *work, int32_t number);
 
-/* One piece of the components, or of the partial results of a level. */
+/* One piece of the components, of the first result. */
 cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece);
-/* All levels above the first, whose results are in the scratch, and the end. */
+/* All levels above the first, whose results are in the scratch, and the end; of the first result. */
 void cc__reduce_finish(const cc__reduce *work, const cc__sequence *sequence);
 void cc__reduce_on_host(const cc__reduce *work);
 

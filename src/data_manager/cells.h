@@ -15,7 +15,7 @@
 typedef uint64_t cc__sources;
 #define CC__SOURCE(place) ((cc__sources)1 << ((place) + 1))
 #define CC__SOURCE_CONSTANT ((cc__sources)1 << 62)  /* equal to the data manager's fill value */
-#define CC__SOURCE_UNDEFINED ((cc__sources)1 << 63) /* never written; alone in its set */
+#define CC__SOURCE_UNDEFINED ((cc__sources)1 << 63) /* never written, or lost; alone in its set */
 
 typedef struct cc__cell {
     cc__box box;

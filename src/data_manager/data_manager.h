@@ -6,6 +6,7 @@
 #define CC_DATA_MANAGER_DATA_MANAGER_H
 
 #include "base/box.h"
+#include "base/kernel.h"
 #include "base/layout.h"
 #include "base/texture.h"
 #include "base/work.h"
@@ -105,9 +106,9 @@ int32_t cc__data_manager_count_mappings(cc__data_manager *manager, const cc__own
 
 /*
  * The same in steps, for operations: begin lends the pixels but leaves what is valid where as it is; commit does the
- * work, notes it for others to wait for and, when that succeeds, records the write; end gives the pixels back, whatever
- * happened. worker: the mapping that was committed for the work that used these pixels, which may be this one. On the
- * host the work cannot fail and runs without the lock; on a device it only queues.
+ * work (kernel NULL: there is none), notes it for others to wait for and, when that succeeds, records the write; end
+ * gives the pixels back, whatever happened. worker: the mapping that was committed for the work that used these pixels,
+ * which may be this one. On the host the work cannot fail and runs without the lock; on a device it only queues.
  */
 cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_request *request,
                                  cc__mapping **out_mapping);
@@ -115,9 +116,8 @@ cc_status cc__data_manager_begin(cc__data_manager *manager, const cc__access_req
  * anything for the first. */
 cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__access_request *request);
 cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *mapping);
-typedef cc_status (*cc__work_fn)(void *context);
-cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
-                                  void *context);
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  const cc__kernel *kernel, const void *work);
 /*
  * In the place of commit, for work that somebody else has done or queued, with this status, which is passed on. When
  * that, or noting it, has failed, the pixels' copy at the place is forgotten as far as there are others.

@@ -25,8 +25,9 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
         status = cc__data_manager_fail_busy(request->function, holder);
     else if (request->access != CC_ACCESS_WRITE &&
              cc__validity_count_pixels(&manager->validity, &request->box, CC__SOURCE_UNDEFINED) > 0)
-        status =
-            cc__fail(CC_ERROR_UNINITIALIZED, "%s: the region has pixels that were never written", request->function);
+        status = cc__fail(CC_ERROR_UNINITIALIZED,
+                          "%s: the region has pixels that were never written, or lost when an operation failed",
+                          request->function);
     else if (manager->loans != NULL)
         status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
     cc__lock_let_go(&manager->lock);
@@ -41,26 +42,60 @@ cc__span cc__data_manager_span(cc__data_manager *manager, const cc__mapping *map
     return span;
 }
 
-static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
-                                void *context)
+static cc_status queue_work(cc__data_manager *manager, const cc__mapping *mapping, cc_stream stream,
+                            const cc__kernel *kernel, const void *work, bool *out_has_written)
 {
-    cc_status status = work(context);
-    if (status != CC_OK) {
-        /* Of several launches some may be queued: whoever comes next waits for them. */
-        cc__error_state before;
-        cc__error_save(&before);
-        mapping->is_noted = cc__lending_note_use(manager, mapping, stream) == CC_OK;
-        cc__error_restore(&before);
+    cc__backend *backend = manager->backend;
+    *out_has_written = false;
+    if (kernel == NULL)
+        return CC_OK;
+    return backend->run_kernel(backend, mapping->place, stream, kernel, work, out_has_written);
+}
+
+/* A borrower who may write the pixels is asked for them whatever they are: they are his. */
+static void leave_to_borrowers(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    const cc__sources place = CC__SOURCE(mapping->place);
+    for (const cc__lent *lent = manager->loans; lent != NULL; lent = lent->next) {
+        cc__box shared;
+        if (lent->writes && !lent->has_ended && lent->place == mapping->place &&
+            cc__box_intersect(&lent->box, &mapping->box, &shared) &&
+            cc__validity_prepare(&manager->validity, &shared, 0, place) == CC_OK)
+            cc__validity_install(&manager->validity);
+    }
+}
+
+/* What is at the place now is neither the old pixels nor the new ones, or nobody can say when it is the new ones. */
+static void lose_output(cc__data_manager *manager, const cc__mapping *mapping)
+{
+    cc__error_state before;
+    cc__error_save(&before);
+    cc__validity_lose(&manager->validity, &mapping->box, CC__SOURCE(mapping->place));
+    leave_to_borrowers(manager, mapping);
+    cc__eviction_reconsider(manager);
+    cc__error_restore(&before);
+}
+
+static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                const cc__kernel *kernel, const void *work)
+{
+    cc__error_state before;
+    bool has_written = false;
+    cc_status status = queue_work(manager, mapping, stream, kernel, work, &has_written);
+    if (status == CC_OK) {
+        status = cc__lending_note_use(manager, mapping, stream);
+        mapping->is_noted = status == CC_OK;
+        if (status != CC_OK)
+            lose_output(manager, mapping);
         return status;
     }
-    status = cc__lending_note_use(manager, mapping, stream);
-    if (status != CC_OK) {
-        /* Nobody can say when the work is done; what others have of these pixels is what counts. */
-        cc__validity_forget(&manager->validity, &mapping->box, CC__SOURCE(mapping->place));
-        return status;
-    }
-    mapping->is_noted = true;
-    return CC_OK;
+    /* Of several launches some may be queued: whoever comes next waits for them. */
+    cc__error_save(&before);
+    mapping->is_noted = cc__lending_note_use(manager, mapping, stream) == CC_OK;
+    if (has_written)
+        lose_output(manager, mapping);
+    cc__error_restore(&before);
+    return status;
 }
 
 static cc_status tell_borrowers(cc__data_manager *manager, cc__mapping *mapping)
@@ -73,22 +108,22 @@ static cc_status tell_borrowers(cc__data_manager *manager, cc__mapping *mapping)
     return status;
 }
 
-cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream, cc__work_fn work,
-                                  void *context)
+cc_status cc__data_manager_commit(cc__data_manager *manager, cc__mapping *mapping, cc_stream stream,
+                                  const cc__kernel *kernel, const void *work)
 {
     bool changes = false;
     cc__lock_take(&manager->lock);
     const bool is_lent = manager->loans != NULL;
     cc_status status = cc__lending_prepare_write(manager, mapping, &changes);
     if (status == CC_OK && mapping->place != CC_PLACE_HOST)
-        status = work_on_device(manager, mapping, stream, work, context);
+        status = work_on_device(manager, mapping, stream, kernel, work);
     if (status == CC_OK && changes) {
         cc__validity_install(&manager->validity);
         cc__eviction_reconsider(manager);
     }
     cc__lock_let_go(&manager->lock);
-    if (status == CC_OK && mapping->place == CC_PLACE_HOST)
-        status = work(context);
+    if (status == CC_OK && mapping->place == CC_PLACE_HOST && kernel != NULL)
+        kernel->on_host(work);
     return status == CC_OK && is_lent ? tell_borrowers(manager, mapping) : status;
 }
 

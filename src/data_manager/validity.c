@@ -41,7 +41,8 @@ void cc__validity_reset(cc__validity *validity, cc__sources sources)
 
 static cc__sources changed(cc__sources sources, cc__sources keep, cc__sources add)
 {
-    return (sources & keep) | add;
+    const cc__sources left = (sources & keep) | add;
+    return left != 0 ? left : CC__SOURCE_UNDEFINED;
 }
 
 int64_t cc__validity_count_rest(const cc__validity *validity, const cc__box *box)
@@ -273,10 +274,22 @@ static void choose_rest(cc__validity *validity)
     count_rest(validity);
 }
 
+/* Cells of the box that would be left without a source. */
+static void undefine_cells(cc__validity *validity, const cc__box *box, cc__sources keep)
+{
+    cc__cells_walk walk;
+    cc__cells_begin(&walk, &validity->cells, box, 0);
+    for (int32_t at = cc__cells_next(&walk); at != CC__NO_CELL; at = cc__cells_next(&walk))
+        if ((cc__cells_get(&validity->cells, at)->sources & keep) == 0)
+            cc__cells_set_sources(&validity->cells, at, CC__SOURCE_UNDEFINED);
+}
+
 static void change_all(cc__validity *validity, cc__sources keep, cc__sources add)
 {
     validity->rest = changed(validity->rest, keep, add);
-    cc__cells_change_all(&validity->cells, keep, add, validity->rest);
+    if (add == 0)
+        undefine_cells(validity, &validity->whole, keep);
+    cc__cells_change_all(&validity->cells, add == 0 ? keep | CC__SOURCE_UNDEFINED : keep, add, validity->rest);
     give_back_room(validity);
     count_rest(validity);
 }
@@ -335,6 +348,20 @@ void cc__validity_forget(cc__validity *validity, const cc__box *box, cc__sources
     }
     if ((validity->rest & ~sources) != 0 && cc__validity_count_rest(validity, box) > 0)
         validity->rest &= ~sources;
+    cc__cells_change_all(&validity->cells, ~(cc__sources)0, 0, validity->rest);
+    count_rest(validity);
+}
+
+void cc__validity_lose(cc__validity *validity, const cc__box *box, cc__sources sources)
+{
+    if (cc__validity_prepare(validity, box, ~sources, 0) == CC_OK) {
+        cc__validity_install(validity);
+        return;
+    }
+    cc__validity_forget(validity, box, sources);
+    undefine_cells(validity, box, ~sources);
+    if ((validity->rest & ~sources) == 0 && cc__validity_count_rest(validity, box) > 0)
+        validity->rest = CC__SOURCE_UNDEFINED;
     cc__cells_change_all(&validity->cells, ~(cc__sources)0, 0, validity->rest);
     count_rest(validity);
 }

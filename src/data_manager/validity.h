@@ -50,7 +50,8 @@ static inline bool cc__validity_has(const cc__validity *validity, const cc__box 
 }
 
 /*
- * Gets ready to make each pixel's sources (sources & keep) | add inside the box: everything that can fail of it. Until
+ * Gets ready to make each pixel's sources (sources & keep) | add inside the box, and undefined where that is none:
+ * everything that can fail of it. Until
  * cc__validity_install() makes the change nothing is different, and it need not be made; only asking is allowed in
  * between. Costs the logarithm of the number of cells, and what it changes. OUT_OF_HOST_MEMORY.
  */
@@ -66,6 +67,12 @@ void cc__validity_reset(cc__validity *validity, cc__sources sources);
 
 /* Where others have the pixels too: the box, and what shares a cell with it, loses these sources. Cannot fail. */
 void cc__validity_forget(cc__validity *validity, const cc__box *box, cc__sources sources);
+
+/*
+ * The box's pixels are not with these sources any more, and undefined where they were with no others. Cannot fail: what
+ * shares a cell with the box has the same fate when there is no memory for a new one.
+ */
+void cc__validity_lose(cc__validity *validity, const cc__box *box, cc__sources sources);
 
 /* Pixels of the box that have all of these sources. */
 int64_t cc__validity_count_pixels(const cc__validity *validity, const cc__box *box, cc__sources sources);

@@ -1,35 +1,19 @@
 #include "interop/private_copy.h"
 
 #include "backend/backend.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "image/image_handle.h"
 #include "trace/trace.h"
 
 #include <string.h>
 
-typedef struct copy_context {
-    cc_place place;
-    cc_stream stream;
-    cc__copy work;
-} copy_context;
-
-static cc_status run_copy(void *context)
-{
-    copy_context *copy = context;
-    if (copy->place == CC_PLACE_HOST) {
-        cc__copy_on_host(&copy->work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->copy(backend, copy->place, copy->stream, &copy->work);
-}
-
 static cc_status copy_pixels(const char *function, cc_image *image, const cc__box *box, cc_place place,
                              cc_stream stream, cc_image *target)
 {
     cc__access_request request = {
         .function = function, .box = *box, .place = place, .access = CC_ACCESS_READ, .stream = stream};
-    copy_context copy = {.place = place, .stream = stream};
+    cc__copy copy;
     cc__mapping *source = NULL;
     cc__mapping *destination = NULL;
     cc_status status = cc__data_manager_begin(image->manager, &request, &source);
@@ -40,11 +24,11 @@ static cc_status copy_pixels(const char *function, cc_image *image, const cc__bo
     status = cc__data_manager_begin(target->manager, &request, &destination);
     if (status != CC_OK)
         goto end;
-    copy.work.destination = cc__data_manager_span(target->manager, destination);
-    copy.work.source = cc__data_manager_span(image->manager, source);
-    copy.work.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
-    memcpy(copy.work.size, box->size, sizeof copy.work.size);
-    status = cc__data_manager_commit(target->manager, destination, stream, run_copy, &copy);
+    copy.destination = cc__data_manager_span(target->manager, destination);
+    copy.source = cc__data_manager_span(image->manager, source);
+    copy.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
+    memcpy(copy.size, box->size, sizeof copy.size);
+    status = cc__data_manager_commit(target->manager, destination, stream, &cc__copy_kernel, &copy);
 end:
     cc__data_manager_end(image->manager, source, destination != NULL ? destination : source);
     if (destination != NULL)

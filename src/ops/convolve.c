@@ -58,7 +58,7 @@ static int32_t list_ranges(const void *argument, cc__kernel_range out_ranges[CC_
 }
 
 static const cc__kernel convolve_kernel = {"convolve", sizeof(cc__convolve), convolve_on_host, list_ranges,
-                                           CC__LAUNCH(cc__launch_convolve)};
+                                           CC__LAUNCH(cc__start_convolve)};
 
 static cc_status fail_value(const char *function, const char *name, int64_t value, const char *expected)
 {

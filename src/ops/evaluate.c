@@ -1,5 +1,5 @@
-#include "backend/backend.h"
 #include "base/past_cache.h"
+#include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/expression.h"
 #include "ops/lent_images.h"
@@ -12,8 +12,6 @@
 #define SEGMENTS_AT_ONCE 32
 
 typedef struct evaluation {
-    cc_place place;
-    cc_stream stream;
     const cc__evaluate *work;
     cc__lattice lattice;
     int64_t segment_count;
@@ -41,20 +39,48 @@ static bool is_in_place(const cc__evaluate *work)
     return false;
 }
 
-static cc_status run(void *context)
+static void on_host(const void *argument)
 {
-    evaluation *all = context;
-    if (all->place != CC_PLACE_HOST) {
-        cc__backend *backend = cc__backend_get();
-        return backend->evaluate(backend, all->place, all->stream, all->work);
-    }
-    cc__evaluate_plan(all->work, &all->lattice);
-    all->segment_count = all->lattice.rows * all->lattice.segments;
-    const size_t bytes = cc__evaluate_bytes(all->work, &all->lattice);
-    all->lattice.past_cache = !is_in_place(all->work) && cc__past_cache_pays(bytes);
-    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_segments, all);
-    return CC_OK;
+    const cc__evaluate *work = argument;
+    evaluation all = {.work = work};
+    cc__evaluate_plan(work, &all.lattice);
+    all.segment_count = all.lattice.rows * all.lattice.segments;
+    const size_t bytes = cc__evaluate_bytes(work, &all.lattice);
+    all.lattice.past_cache = !is_in_place(work) && cc__past_cache_pays(bytes);
+    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_segments, &all);
 }
+
+/* From the first byte of the first component to the last that a result is made of. */
+static int64_t source_bytes(const cc__evaluate *work, const cc__source *source)
+{
+    const int64_t component = (int64_t)cc_pixel_type_size_bytes(source->type);
+    const int64_t across = (work->components - 1) * source->component_stride;
+    const int64_t within = (source->components - 1) * component;
+    return (across > within ? across : within) + component;
+}
+
+_Static_assert(1 + CC__MAX_SOURCES <= CC__KERNEL_RANGES, "an expression tells of all that it touches");
+
+static int32_t touches(const void *argument, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+{
+    const cc__evaluate *work = argument;
+    out_ranges[0] = cc__kernel_range_of(&work->destination, work->size,
+                                        work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type));
+    for (int32_t i = 0; i < work->source_count; i++) {
+        const cc__source *source = &work->sources[i];
+        cc__span span;
+        memcpy(&span.data, &source->data, sizeof span.data);
+        memcpy(span.stride, source->stride, sizeof span.stride);
+        out_ranges[1 + i] = cc__kernel_range_of(&span, work->size, source_bytes(work, source));
+    }
+    return 1 + work->source_count;
+}
+
+static const cc__kernel evaluate_kernel = {.name = "evaluate",
+                                           .work_bytes = sizeof(cc__evaluate),
+                                           .on_host = on_host,
+                                           .touches = touches,
+                                           .launch = CC__LAUNCH(cc__start_evaluate)};
 
 /* The images that the steps take, each once; the sources then count in these. */
 static void choose_inputs(cc__expression *expression, cc_image *const *inputs, cc__lent_images *images)
@@ -99,8 +125,7 @@ cc_status cc__evaluate_images(const char *function, const cc_step *steps, int32_
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
             work->sources[i].stride[axis] = size[axis] == 1 ? 0 : span.stride[axis];
     }
-    evaluation all = {.place = images.place, .stream = stream, .work = work};
-    status = cc__lent_images_commit(&images, run, &all);
+    status = cc__lent_images_run(&images, &evaluate_kernel, work);
     cc__lent_images_end(&images);
     return status;
 }

@@ -1,34 +1,16 @@
-#include "backend/backend.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
-#include "memory/host_work.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 
 #include <cudacommon/operations.h>
 #include <string.h>
 
-typedef struct fill_context {
-    cc_place place;
-    cc_stream stream;
-    cc__fill work;
-} fill_context;
-
-static cc_status run_fill(void *context)
-{
-    fill_context *fill = context;
-    if (fill->place == CC_PLACE_HOST) {
-        cc__fill_by_crew(&fill->work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->fill(backend, fill->place, fill->stream, &fill->work);
-}
-
 cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *value, cc_stream stream)
 {
     static const char *const function = "cc_image_fill";
     cc__access_request request = {.function = function, .access = CC_ACCESS_WRITE, .stream = stream};
-    fill_context fill = {.stream = stream};
+    cc__fill fill;
     cc__mapping *mapping = NULL;
     cc_status status = cc__image_check(function, image);
     if (status == CC_OK && value == NULL)
@@ -50,12 +32,11 @@ cc_status cc_image_fill(cc_image *image, const cc_region *region, const void *va
         status = cc__data_manager_begin(image->manager, &request, &mapping);
     if (status != CC_OK)
         return status;
-    fill.place = request.place;
-    fill.work.destination = cc__data_manager_span(image->manager, mapping);
-    fill.work.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
-    memcpy(fill.work.size, request.box.size, sizeof fill.work.size);
-    memcpy(fill.work.value, value, (size_t)fill.work.pixel_bytes);
-    status = cc__data_manager_commit(image->manager, mapping, stream, run_fill, &fill);
+    fill.destination = cc__data_manager_span(image->manager, mapping);
+    fill.pixel_bytes = (int64_t)cc_pixel_type_size_bytes(image->pixel_type) * image->components;
+    memcpy(fill.size, request.box.size, sizeof fill.size);
+    memcpy(fill.value, value, (size_t)fill.pixel_bytes);
+    status = cc__data_manager_commit(image->manager, mapping, stream, &cc__fill_kernel, &fill);
     cc__data_manager_end(image->manager, mapping, mapping);
     cc__trace_tell();
     return status;

@@ -1,9 +1,10 @@
-#include "backend/backend.h"
-#include "base/allocate.h"
 #include "base/components.h"
 #include "base/error.h"
+#include "base/reduce.h"
+#include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/lent_images.h"
+#include "ops/scratch_pixels.h"
 
 #include <cudacommon/reductions.h>
 #include <math.h>
@@ -47,59 +48,75 @@ static cc_status check(const char *function, const cc_image *input, double lower
 }
 
 typedef struct counting {
-    cc_place place;
-    cc_stream stream;
-    cc__histogram work;
+    const cc__histogram *work;
     cc__sequence sequence;
     _Atomic int64_t next;
-    int32_t crew;
-    uint64_t *room; /* bins for each of the crew; NULL for a crew of one, which counts in the output */
     _Atomic int32_t in_use;
 } counting;
 
 static void count_share(void *context)
 {
     counting *all = context;
-    uint64_t *counts = all->work.counts;
-    if (all->room != NULL)
-        counts = all->room + atomic_fetch_add(&all->in_use, 1) * all->work.bins;
+    const cc__histogram *work = all->work;
+    uint64_t *counts = work->counts;
+    if (work->slots > 1)
+        counts = work->scratch + atomic_fetch_add(&all->in_use, 1) * work->bins;
+    memset(counts, 0, (size_t)work->bins * sizeof *counts);
     for (;;) {
         const int64_t first = atomic_fetch_add(&all->next, COMPONENTS_AT_ONCE);
         if (first >= all->sequence.count)
             return;
         const int64_t left = all->sequence.count - first;
-        cc__histogram_add(&all->work, &all->sequence, first, left < COMPONENTS_AT_ONCE ? left : COMPONENTS_AT_ONCE,
-                          counts);
+        cc__histogram_add(work, &all->sequence, first, left < COMPONENTS_AT_ONCE ? left : COMPONENTS_AT_ONCE, counts);
     }
 }
 
-static cc_status count(void *context)
+static void on_host(const void *argument)
 {
-    counting *all = context;
-    if (all->place != CC_PLACE_HOST) {
-        cc__backend *backend = cc__backend_get();
-        return backend->histogram(backend, all->place, all->stream, &all->work);
-    }
-    memset(all->work.counts, 0, (size_t)all->work.bins * sizeof *all->work.counts);
-    cc__crew_run(all->crew, count_share, all);
-    for (int64_t n = 0; all->room != NULL && n < all->crew * all->work.bins; n++)
-        all->work.counts[n % all->work.bins] += all->room[n];
-    return CC_OK;
+    const cc__histogram *work = argument;
+    counting all = {.work = work};
+    cc__sequence_plan(&work->source, 1, work->components, work->size, &all.sequence);
+    cc__crew_run(work->slots, count_share, &all);
+    if (work->slots == 1)
+        return;
+    memcpy(work->counts, work->scratch, (size_t)work->bins * sizeof *work->counts);
+    for (int64_t n = work->bins; n < all.in_use * work->bins; n++)
+        work->counts[n % work->bins] += work->scratch[n];
 }
 
-static cc_status choose_crew(const char *function, counting *all)
+static size_t slot_bytes(const cc__histogram *work)
 {
-    const size_t bytes = (size_t)all->sequence.count * cc_pixel_type_size_bytes(all->work.source.type);
-    const size_t each = (size_t)all->work.bins * sizeof *all->room;
-    all->crew = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
-    if (all->crew == 1 || each > MOST_ROOM_BYTES / CC__CREW_MOST) {
-        all->crew = 1;
-        return CC_OK;
-    }
-    all->room = cc__allocate((size_t)all->crew * each);
-    if (all->room == NULL)
-        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory to count in", function);
-    return CC_OK;
+    return (size_t)work->bins * sizeof *work->counts;
+}
+
+static int32_t touches(const void *argument, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+{
+    const cc__histogram *work = argument;
+    const int64_t bytes =
+        (work->components - 1) * work->source.component_stride + (int64_t)cc_pixel_type_size_bytes(work->source.type);
+    cc__span span;
+    memcpy(&span.data, &work->source.data, sizeof span.data);
+    memcpy(span.stride, work->source.stride, sizeof span.stride);
+    out_ranges[0] = (cc__kernel_range){(const unsigned char *)work->counts, (int64_t)slot_bytes(work)};
+    out_ranges[1] = cc__kernel_range_of(&span, work->size, bytes);
+    out_ranges[2] = (cc__kernel_range){(const unsigned char *)work->scratch, work->slots * (int64_t)slot_bytes(work)};
+    return work->scratch != NULL ? 3 : 2;
+}
+
+static const cc__kernel histogram_kernel = {.name = "histogram",
+                                            .work_bytes = sizeof(cc__histogram),
+                                            .on_host = on_host,
+                                            .touches = touches,
+                                            .launch = CC__LAUNCH(cc__launch_histogram)};
+
+static int32_t choose_slots(const cc__histogram *work)
+{
+    int64_t count = work->components;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        count *= work->size[axis];
+    if (slot_bytes(work) > MOST_ROOM_BYTES / CC__CREW_MOST)
+        return 1;
+    return cc__crew_size((size_t)count * cc_pixel_type_size_bytes(work->source.type), BYTES_EACH, CC__CREW_MOST);
 }
 
 cc_status cc_image_histogram(cc_image *input, double lower, double upper, cc_image *output, cc_stream stream)
@@ -107,34 +124,34 @@ cc_status cc_image_histogram(cc_image *input, double lower, double upper, cc_ima
     static const char *const function = "cc_image_histogram";
     cc__lent_images images = {
         .function = function, .stream = stream, .inputs = {input}, .input_count = 1, .output = output};
-    counting all = {.stream = stream, .work = {.lower = lower, .upper = upper}};
+    cc__histogram work = {.lower = lower, .upper = upper, .slots = 1};
+    void *scratch = NULL;
     cc_status status = check(function, input, lower, upper, output);
     if (status == CC_OK)
         status = cc__lend_images(&images);
     if (status != CC_OK)
         return status;
     const cc__span from = cc__lent_input(&images, 0);
-    cc__histogram *work = &all.work;
-    all.place = images.place;
-    work->source.data = from.data;
-    work->source.type = input->pixel_type;
-    work->source.component_stride = (int64_t)cc_pixel_type_size_bytes(input->pixel_type);
-    memcpy(work->source.stride, from.stride, sizeof work->source.stride);
-    work->components = input->components;
-    memcpy(work->size, input->box.size, sizeof work->size);
-    work->bins = output->box.size[0];
+    work.source.data = from.data;
+    work.source.type = input->pixel_type;
+    work.source.component_stride = (int64_t)cc_pixel_type_size_bytes(input->pixel_type);
+    memcpy(work.source.stride, from.stride, sizeof work.source.stride);
+    work.components = input->components;
+    memcpy(work.size, input->box.size, sizeof work.size);
+    work.bins = output->box.size[0];
     const cc__span to = cc__lent_output(&images);
-    work->counts = (uint64_t *)(void *)to.data;
-    if (work->bins > 1 && to.stride[0] != (int64_t)sizeof *work->counts)
+    work.counts = (uint64_t *)(void *)to.data;
+    if (work.bins > 1 && to.stride[0] != (int64_t)sizeof *work.counts)
         status = cc__fail(CC_ERROR_LAYOUT, "%s: output has stride[0] = %lld, expected bins side by side", function,
                           (long long)to.stride[0]);
-    if (status == CC_OK && all.place == CC_PLACE_HOST) {
-        cc__sequence_plan(&work->source, 1, work->components, work->size, &all.sequence);
-        status = choose_crew(function, &all);
-    }
+    if (images.place == CC_PLACE_HOST)
+        work.slots = choose_slots(&work);
+    if (status == CC_OK && (images.place != CC_PLACE_HOST || work.slots > 1))
+        status = cc__scratch_bytes_allocate(&images, (size_t)work.slots * slot_bytes(&work), &scratch);
+    work.scratch = scratch;
     if (status == CC_OK)
-        status = cc__lent_images_commit(&images, count, &all);
+        status = cc__lent_images_run(&images, &histogram_kernel, &work);
+    cc__scratch_bytes_free(&images, scratch);
     cc__lent_images_end(&images);
-    cc__free(all.room);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "ops/lent_images.h"
 
-#include "backend/backend.h"
 #include "base/error.h"
 #include "ops/place.h"
 #include "trace/trace.h"
@@ -110,33 +109,9 @@ cc__span cc__lent_input(const cc__lent_images *images, int32_t input)
     return cc__data_manager_span(images->inputs[input]->manager, mapping);
 }
 
-cc_status cc__lent_images_commit(const cc__lent_images *images, cc__work_fn work, void *context)
-{
-    return cc__data_manager_commit(images->output->manager, images->output_mapping, images->stream, work, context);
-}
-
-typedef struct kernel_run {
-    const cc__lent_images *images;
-    const cc__kernel *kernel;
-    const void *work;
-} kernel_run;
-
-static cc_status run_kernel(void *context)
-{
-    const kernel_run *run = context;
-    const cc__lent_images *images = run->images;
-    if (images->place == CC_PLACE_HOST) {
-        run->kernel->on_host(run->work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->run_kernel(backend, images->place, images->stream, run->kernel, run->work);
-}
-
 cc_status cc__lent_images_run(const cc__lent_images *images, const cc__kernel *kernel, const void *work)
 {
-    kernel_run run = {images, kernel, work};
-    return cc__lent_images_commit(images, run_kernel, &run);
+    return cc__data_manager_commit(images->output->manager, images->output_mapping, images->stream, kernel, work);
 }
 
 void cc__lent_images_end(cc__lent_images *images)

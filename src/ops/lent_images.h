@@ -29,9 +29,7 @@ typedef struct cc__lent_images {
 cc_status cc__lend_images(cc__lent_images *images);
 cc__span cc__lent_input(const cc__lent_images *images, int32_t input);
 cc__span cc__lent_output(const cc__lent_images *images);
-/* Does the work and records the write. */
-cc_status cc__lent_images_commit(const cc__lent_images *images, cc__work_fn work, void *context);
-/* The same for work that a kernel does where the images are. */
+/* Does the work where the images are, and records the write. */
 cc_status cc__lent_images_run(const cc__lent_images *images, const cc__kernel *kernel, const void *work);
 void cc__lent_images_end(cc__lent_images *images);
 

@@ -1,6 +1,6 @@
 #include "ops/rearrange.h"
 
-#include "backend/backend.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "base/past_cache.h"
 #include "kernels/launch.h"
@@ -127,40 +127,25 @@ static void make_work(const cc__arrangement *all, const cc__span *from, const cc
 }
 
 /* A box as it is, for which a device has faster ways. */
-typedef struct plain_run {
-    const cc__arrangement *all;
-    cc_place place;
-    cc__span from;
-    cc__span to;
-} plain_run;
-
-static cc_status run_plain(void *context)
+static cc_status run_plain(const cc__arrangement *all, const cc__lent_images *images, const cc__span *from,
+                           const cc__span *to)
 {
-    const plain_run *self = context;
-    const cc__arrangement *all = self->all;
-    cc__backend *backend = cc__backend_get();
     const cc_pixel_type to_type = all->output->pixel_type;
     if (all->input->pixel_type == to_type) {
-        cc__copy copy = {.destination = self->to,
-                         .source = self->from,
+        cc__copy copy = {.destination = *to,
+                         .source = *from,
                          .pixel_bytes = all->output->components * (int64_t)cc_pixel_type_size_bytes(to_type)};
         memcpy(copy.size, all->to.size, sizeof copy.size);
-        return backend->copy(backend, self->place, all->stream, &copy);
+        return cc__lent_images_run(images, &cc__copy_kernel, &copy);
     }
-    cc__rescale cast = {.destination = self->to,
-                        .source = self->from,
+    cc__rescale cast = {.destination = *to,
+                        .source = *from,
                         .components = all->output->components,
                         .destination_type = to_type,
                         .source_type = all->input->pixel_type,
                         .scale = 1.0};
     memcpy(cast.size, all->to.size, sizeof cast.size);
-    return backend->rescale(backend, self->place, all->stream, &cast);
-}
-
-static cc_status keep(void *context)
-{
-    (void)context;
-    return CC_OK;
+    return cc__lent_images_run(images, &cc__rescale_kernel, &cast);
 }
 
 cc_status cc__arrange(const cc__arrangement *all)
@@ -177,14 +162,15 @@ cc_status cc__arrange(const cc__arrangement *all)
     cc_status status = cc__lend_images(&images);
     if (status != CC_OK)
         return status;
-    plain_run plain = {all, images.place, cc__lent_input(&images, 0), cc__lent_output(&images)};
+    const cc__span from = cc__lent_input(&images, 0);
+    const cc__span to = cc__lent_output(&images);
     if (has_same_pixels(all)) {
-        status = cc__lent_images_commit(&images, keep, NULL);
+        status = cc__lent_images_run(&images, NULL, NULL);
     } else if (images.place != CC_PLACE_HOST && is_plain(all)) {
-        status = cc__lent_images_commit(&images, run_plain, &plain);
+        status = run_plain(all, &images, &from, &to);
     } else {
         cc__rearrange work;
-        make_work(all, &plain.from, &plain.to, &work);
+        make_work(all, &from, &to, &work);
         status = cc__lent_images_run(&images, &rearrange_kernel, &work);
     }
     cc__lent_images_end(&images);

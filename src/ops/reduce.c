@@ -1,9 +1,10 @@
-#include "backend/backend.h"
-#include "base/allocate.h"
+#include "base/reduce.h"
 #include "base/components.h"
 #include "base/error.h"
+#include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/lent_images.h"
+#include "ops/scratch_pixels.h"
 
 #include <cudacommon/access.h>
 #include <cudacommon/reductions.h>
@@ -87,11 +88,7 @@ static cc_status check_apart(const char *function, const cc_image *input, const 
 }
 
 typedef struct reducing {
-    cc_place place;
-    cc_stream stream;
     cc__reduce work;
-    int32_t result_count;  /* one after the other: components, or parts of them */
-    int64_t between_bytes; /* the first components of each from each other */
     cc__sequence sequence;
     int64_t piece_count;
     _Atomic int64_t next;
@@ -113,35 +110,53 @@ static void take_pieces(void *context)
     fesetenv(&environment);
 }
 
-static void reduce_on_host(reducing *all)
+static void on_host(const void *argument)
 {
-    const cc__reduce *work = &all->work;
-    cc__sequence_plan(work->sources, work->source_count, work->components, work->size, &all->sequence);
-    all->piece_count = cc__reduce_pieces(all->sequence.count);
-    atomic_store(&all->next, 0);
-    const size_t bytes = (size_t)all->sequence.count * cc_pixel_type_size_bytes(work->sources[0].type);
-    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_pieces, all);
-    cc__reduce_finish(work, &all->sequence);
+    const cc__reduce *work = argument;
+    for (int32_t n = 0; n < work->result_count; n++) {
+        reducing all = {.work = cc__reduce_part(work, n)};
+        cc__sequence_plan(all.work.sources, work->source_count, work->components, work->size, &all.sequence);
+        all.piece_count = cc__reduce_pieces(all.sequence.count);
+        const size_t bytes = (size_t)all.sequence.count * cc_pixel_type_size_bytes(work->sources[0].type);
+        cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_pieces, &all);
+        cc__reduce_finish(&all.work, &all.sequence);
+    }
 }
 
-static cc_status run_reduction(void *context)
+static cc__kernel_range range_of_source(const cc__reduce *work, int32_t n)
 {
-    reducing *all = context;
-    cc_status status = CC_OK;
-    for (int32_t n = 0; n < all->result_count && status == CC_OK; n++) {
-        if (all->place == CC_PLACE_HOST) {
-            reduce_on_host(all);
-        } else {
-            cc__backend *backend = cc__backend_get();
-            status = backend->reduce(backend, all->place, all->stream, &all->work);
-        }
-        all->work.sources[0].data += all->between_bytes;
-        if (all->work.source_count > 1)
-            all->work.sources[1].data += (int64_t)cc_pixel_type_size_bytes(all->work.sources[1].type);
-        all->work.result++;
-    }
-    return status;
+    const cc__reduced *source = &work->sources[n];
+    const int64_t bytes = (work->result_count - 1) * work->between_bytes[n] +
+                          (work->components - 1) * source->component_stride +
+                          (int64_t)cc_pixel_type_size_bytes(source->type);
+    cc__span span;
+    memcpy(&span.data, &source->data, sizeof span.data);
+    memcpy(span.stride, source->stride, sizeof span.stride);
+    return cc__kernel_range_of(&span, work->size, bytes);
 }
+
+static size_t scratch_bytes(const cc__reduce *work)
+{
+    return (size_t)(work->result_count * cc__reduce_scratch(cc__reduce_count(work))) * sizeof *work->scratch;
+}
+
+static int32_t touches(const void *argument, cc__kernel_range out_ranges[CC__KERNEL_RANGES])
+{
+    const cc__reduce *work = argument;
+    int32_t count = 0;
+    out_ranges[count++] =
+        (cc__kernel_range){(const unsigned char *)work->results, work->result_count * (int64_t)sizeof *work->results};
+    out_ranges[count++] = (cc__kernel_range){(const unsigned char *)work->scratch, (int64_t)scratch_bytes(work)};
+    for (int32_t n = 0; n < work->source_count; n++)
+        out_ranges[count++] = range_of_source(work, n);
+    return count;
+}
+
+static const cc__kernel reduce_kernel = {.name = "reduce",
+                                         .work_bytes = sizeof(cc__reduce),
+                                         .on_host = on_host,
+                                         .touches = touches,
+                                         .launch = CC__LAUNCH(cc__launch_reduce)};
 
 /* Parts of complex components count as components. */
 static cc__reduced reduced_of(const cc_image *image, const cc__span *span)
@@ -156,12 +171,12 @@ static cc__reduced reduced_of(const cc_image *image, const cc__span *span)
     return source;
 }
 
-static void plan_work(cc_reduction kind, const cc__lent_images *images, reducing *all)
+static void plan_work(cc_reduction kind, const cc__lent_images *images, cc__reduce *work)
 {
     const cc_image *input = images->inputs[0];
     const int32_t parts = cc__is_complex(input->pixel_type) ? 2 : 1;
     const int32_t components = input->components * parts;
-    cc__reduce *work = &all->work;
+    memset(work, 0, sizeof *work);
     work->kind = meanings[kind].kind;
     work->end = meanings[kind].end;
     work->source_count = images->input_count;
@@ -169,65 +184,25 @@ static void plan_work(cc_reduction kind, const cc__lent_images *images, reducing
     for (int32_t n = 0; n < images->input_count; n++) {
         const cc__span span = cc__lent_input(images, n);
         work->sources[n] = reduced_of(images->inputs[n], &span);
+        work->between_bytes[n] = work->sources[n].component_stride;
     }
     /* The same products, read once. */
     if (work->kind == CC__REDUCE_DOT && memcmp(&work->sources[0], &work->sources[1], sizeof work->sources[0]) == 0) {
         work->kind = CC__REDUCE_SQUARES;
         work->source_count = 1;
     }
-    work->result = (double *)(void *)cc__lent_output(images).data;
-    all->result_count = images->output->components * (keeps_parts(kind, input) ? 2 : 1);
-    all->between_bytes = work->sources[0].component_stride;
+    work->results = (double *)(void *)cc__lent_output(images).data;
+    work->result_count = images->output->components * (keeps_parts(kind, input) ? 2 : 1);
     if (images->output->components == 1) {
         /* All together; of complex ones the parts apart, unless both go into the same number. */
-        work->components = all->result_count == 2 ? input->components : components;
-        if (all->result_count == 2)
+        work->components = work->result_count == 2 ? input->components : components;
+        if (work->result_count == 2)
             work->sources[0].component_stride *= 2;
     } else {
         work->components = keeps_parts(kind, input) ? 1 : parts;
         if (!keeps_parts(kind, input))
-            all->between_bytes *= parts;
+            work->between_bytes[0] *= parts;
     }
-}
-
-static int64_t component_count(const cc__reduce *work)
-{
-    int64_t count = work->components;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
-        count *= work->size[axis];
-    return count;
-}
-
-static cc_status allocate_scratch(const char *function, reducing *all)
-{
-    const size_t bytes = (size_t)cc__reduce_scratch(component_count(&all->work)) * sizeof(cc__partial);
-    void *memory = NULL;
-    if (all->place != CC_PLACE_HOST) {
-        cc__backend *backend = cc__backend_get();
-        const cc_status status = backend->allocate(backend, all->place, all->stream, bytes, &memory);
-        if (status != CC_OK)
-            return status;
-    } else {
-        memory = cc__allocate(bytes);
-        if (memory == NULL)
-            return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %zu bytes of partial results", function,
-                            bytes);
-    }
-    all->work.scratch = memory;
-    return CC_OK;
-}
-
-static void free_scratch(reducing *all)
-{
-    cc__error_state before;
-    if (all->place == CC_PLACE_HOST) {
-        cc__free(all->work.scratch);
-        return;
-    }
-    cc__backend *backend = cc__backend_get();
-    cc__error_save(&before);
-    if (backend->free(backend, all->place, all->stream, all->work.scratch) != CC_OK)
-        cc__error_restore(&before);
 }
 
 static cc_status reduce(const char *function, cc_reduction kind, cc_image *input, cc_image *second, cc_image *output,
@@ -238,7 +213,8 @@ static cc_status reduce(const char *function, cc_reduction kind, cc_image *input
                               .inputs = {input, second},
                               .input_count = second != NULL ? 2 : 1,
                               .output = output};
-    reducing all = {.stream = stream};
+    cc__reduce work;
+    void *scratch = NULL;
     cc_status status = check_inputs(function, kind, input, second);
     if (status == CC_OK)
         status = check_output(function, kind, input, output);
@@ -250,13 +226,12 @@ static cc_status reduce(const char *function, cc_reduction kind, cc_image *input
         status = cc__lend_images(&images);
     if (status != CC_OK)
         return status;
-    all.place = images.place;
-    plan_work(kind, &images, &all);
-    status = allocate_scratch(function, &all);
-    if (status == CC_OK) {
-        status = cc__lent_images_commit(&images, run_reduction, &all);
-        free_scratch(&all);
-    }
+    plan_work(kind, &images, &work);
+    status = cc__scratch_bytes_allocate(&images, scratch_bytes(&work), &scratch);
+    work.scratch = scratch;
+    if (status == CC_OK)
+        status = cc__lent_images_run(&images, &reduce_kernel, &work);
+    cc__scratch_bytes_free(&images, scratch);
     cc__lent_images_end(&images);
     return status;
 }

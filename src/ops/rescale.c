@@ -1,29 +1,11 @@
-#include "backend/backend.h"
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
-#include "memory/host_work.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 
 #include <cudacommon/operations.h>
 #include <math.h>
 #include <string.h>
-
-typedef struct rescale_context {
-    cc_place place;
-    cc_stream stream;
-    cc__rescale work;
-} rescale_context;
-
-static cc_status run_rescale(void *context)
-{
-    rescale_context *rescale = context;
-    if (rescale->place == CC_PLACE_HOST) {
-        cc__rescale_by_crew(&rescale->work);
-        return CC_OK;
-    }
-    cc__backend *backend = cc__backend_get();
-    return backend->rescale(backend, rescale->place, rescale->stream, &rescale->work);
-}
 
 static cc_status check(const char *function, cc_image *input, double scale, double shift, cc_image *output)
 {
@@ -49,7 +31,7 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
 {
     static const char *const function = "cc_image_rescale";
     cc__access_request request = {.function = function, .stream = stream};
-    rescale_context rescale = {.stream = stream};
+    cc__rescale rescale;
     cc__mapping *source = NULL;
     cc__mapping *destination = NULL;
     cc_image *const images[] = {input, output};
@@ -80,16 +62,15 @@ cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image
     if (status != CC_OK)
         goto end;
 
-    rescale.place = request.place;
-    rescale.work.destination = cc__data_manager_span(output->manager, destination);
-    rescale.work.source = in_place ? rescale.work.destination : cc__data_manager_span(input->manager, source);
-    memcpy(rescale.work.size, output->box.size, sizeof rescale.work.size);
-    rescale.work.components = output->components;
-    rescale.work.destination_type = output->pixel_type;
-    rescale.work.source_type = input->pixel_type;
-    rescale.work.scale = scale;
-    rescale.work.shift = shift;
-    status = cc__data_manager_commit(output->manager, destination, stream, run_rescale, &rescale);
+    rescale.destination = cc__data_manager_span(output->manager, destination);
+    rescale.source = in_place ? rescale.destination : cc__data_manager_span(input->manager, source);
+    memcpy(rescale.size, output->box.size, sizeof rescale.size);
+    rescale.components = output->components;
+    rescale.destination_type = output->pixel_type;
+    rescale.source_type = input->pixel_type;
+    rescale.scale = scale;
+    rescale.shift = shift;
+    status = cc__data_manager_commit(output->manager, destination, stream, &cc__rescale_kernel, &rescale);
 end:
     if (source != NULL)
         cc__data_manager_end(input->manager, source, destination != NULL ? destination : source);

@@ -1,5 +1,6 @@
 #include "ops/scratch_pixels.h"
 
+#include "base/allocate.h"
 #include "base/error.h"
 #include "data_manager/eviction.h"
 
@@ -35,4 +36,31 @@ void cc__scratch_pixels_free(const cc__lent_images *images, cc__place_memory *me
     else
         cc__device_memory_free(cc__backend_get(), images->place, images->stream, memory);
     cc__error_restore(&before);
+}
+
+cc_status cc__scratch_bytes_allocate(const cc__lent_images *images, size_t bytes, void **out_memory)
+{
+    if (images->place != CC_PLACE_HOST) {
+        cc__backend *backend = cc__backend_get();
+        return backend->allocate(backend, images->place, images->stream, bytes, out_memory);
+    }
+    void *memory = cc__allocate(bytes);
+    if (memory == NULL)
+        return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "%s: no memory for %zu bytes of partial results", images->function,
+                        bytes);
+    *out_memory = memory;
+    return CC_OK;
+}
+
+void cc__scratch_bytes_free(const cc__lent_images *images, void *memory)
+{
+    cc__error_state before;
+    if (images->place == CC_PLACE_HOST || memory == NULL) {
+        cc__free(memory);
+        return;
+    }
+    cc__backend *backend = cc__backend_get();
+    cc__error_save(&before);
+    if (backend->free(backend, images->place, images->stream, memory) != CC_OK)
+        cc__error_restore(&before);
 }

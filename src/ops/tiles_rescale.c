@@ -1,3 +1,4 @@
+#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "ops/tiles.h"
 
@@ -22,6 +23,7 @@ static cc_status rescale_tile(const cc_tile *tile, void *user_data)
 {
     const rescale *self = user_data;
     cc__backend *backend = cc__backend_get();
+    bool has_written = false;
     cc__rescale work = {.destination = span_of(&tile->output),
                         .source = span_of(&tile->inputs[0]),
                         .components = self->output->components,
@@ -31,7 +33,7 @@ static cc_status rescale_tile(const cc_tile *tile, void *user_data)
                         .shift = self->shift};
     memcpy(work.size, tile->output.region.size, sizeof work.size);
     if (tile->place != CC_PLACE_HOST)
-        return backend->rescale(backend, tile->place, tile->stream, &work);
+        return backend->run_kernel(backend, tile->place, tile->stream, &cc__rescale_kernel, &work, &has_written);
     cc__rescale_on_host(&work);
     return CC_OK;
 }

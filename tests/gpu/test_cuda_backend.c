@@ -175,7 +175,7 @@ static void use_everything(int32_t device)
     GUEST(CC_OK, backend->fill(backend, device, stream, &fill_by_kernel));
     GUEST(CC_OK, backend->fill(backend, device, stream, &fill));
     GUEST(CC_OK, backend->stream_synchronize(backend, device, stream));
-    GUEST(CC_OK, backend->rescale(backend, device, stream, &rescale));
+    GUEST(CC_OK, queue_kernel(backend, device, stream, &cc__rescale_kernel, &rescale));
     copy = dense_copy(pages, memory, (int64_t)PAGES_BYTES);
     GUEST(CC_OK, backend->copy(backend, device, stream, &copy));
     GUEST(CC_OK, backend->copy_boxes(backend, device, stream, &copy, 1));

@@ -235,7 +235,8 @@ START_TEST(every_pair_of_types_is_rescaled)
             cc__rescale_on_host(&work);
             work.destination.data = device_to;
             work.source.data = device_from;
-            ck_assert_msg(backend->rescale(backend, 0, stream, &work) == CC_OK, "%s", cc_last_error_message());
+            ck_assert_msg(queue_kernel(backend, 0, stream, &cc__rescale_kernel, &work) == CC_OK, "%s",
+                          cc_last_error_message());
             compare_destinations(to_bytes);
         }
     }
@@ -260,7 +261,7 @@ START_TEST(pixels_are_rescaled_in_place)
     work.destination = work.source = (cc__span){expected, {width, size_bytes, size_bytes, size_bytes}};
     cc__rescale_on_host(&work);
     work.destination.data = work.source.data = device_to;
-    ck_assert_int_eq(backend->rescale(backend, 0, stream, &work), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, stream, &cc__rescale_kernel, &work), CC_OK);
     compare_destinations(size_bytes);
 }
 END_TEST
@@ -295,7 +296,7 @@ START_TEST(huge_rows_are_whole)
                            .source_type = CC_PIXEL_UINT8,
                            .scale = -0.5,
                            .shift = 1.0};
-    ck_assert_int_eq(backend->rescale(backend, 0, stream, &rescale), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, stream, &cc__rescale_kernel, &rescale), CC_OK);
     must_copy(0, stream, tail, other + count - 4, 4);
     must_synchronize(0, stream);
     ck_assert(bytes_are(tail, 0x9D, 4)); /* -99 */

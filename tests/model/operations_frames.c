@@ -97,7 +97,7 @@ static bool prepare_interpolate(model_world *world, model_operation *operation)
     const bool is_output =
         frames->pixels == volume->pixels && memcmp(&operation->read[0], &volume->box, sizeof volume->box) == 0;
     operation->is_copy = frames->kind.type == volume->kind.type && !is_output;
-    operation->call = FAULTY_RESCALE;
+    operation->call = FAULTY_RUN_KERNEL;
     operation->calls = is_output ? 0 : 1;
     return true;
 }

@@ -70,7 +70,7 @@ static bool prepare_evaluate(model_world *world, model_operation *operation)
     make_steps(&world->random, operation);
     for (int32_t i = 0; i < operation->input_count; i++)
         operation->errors |= value_is_complex(operation->inputs[i]->kind.type) ? STATUS(CC_ERROR_PIXEL_TYPE) : 0;
-    operation->call = FAULTY_EVALUATE;
+    operation->call = FAULTY_RUN_KERNEL;
     operation->calls = 1;
     return true;
 }
@@ -195,9 +195,10 @@ static bool prepare_inputs(model_world *world, model_operation *operation)
         if (is_alike(second, input))
             operation_read(operation, second);
     }
-    operation->call = FAULTY_REDUCE;
+    operation->call = FAULTY_RUN_KERNEL;
     operation->calls = 1;
     operation->scratch = 1;
+    operation->scratch_is_little = true;
     return true;
 }
 
@@ -212,7 +213,6 @@ static bool prepare_reduce(model_world *world, model_operation *operation)
         return false;
     operation_write(operation, output);
     operation->apart = operation->input_count;
-    operation->calls = components;
     const bool is_norm = operation->choice == CC_REDUCE_NORM;
     operation->errors = operation_is_complex(operation) && !is_norm ? STATUS(CC_ERROR_PIXEL_TYPE) : 0;
     return true;
@@ -323,8 +323,10 @@ static bool prepare_histogram(model_world *world, model_operation *operation)
         return false; /* bins side by side are a condition of their own */
     operation->numbers[0] = -(double)(1 << random_below(&world->random, 14));
     operation->numbers[1] = (double)(1 << random_below(&world->random, 14));
-    operation->call = FAULTY_HISTOGRAM;
+    operation->call = FAULTY_RUN_KERNEL;
     operation->calls = 1;
+    operation->scratch = 1;
+    operation->scratch_is_little = true;
     return true;
 }
 

@@ -214,7 +214,7 @@ static bool prepare_gaussian(model_world *world, model_operation *operation)
     if (value_is_complex(input->kind.type) == value_is_complex(output->kind.type))
         operation->errors = 0;
     if (passes == 0)
-        operation->call = FAULTY_EVALUATE;
+        operation->call = FAULTY_RUN_KERNEL;
     operation->scratch = passes > 1 || (passes == 1 && in_place) ? 1 : 0;
     return true;
 }

@@ -258,6 +258,6 @@ bool step_rescale(model_world *world)
     oracle_own(output->pixels->oracle, &output->box, place);
     output->pixels->has_changed = true;
     world_bring_back(world, output->pixels, &output->box, place, output_cost);
-    world->device_calls[FAULTY_RESCALE] += place != CC_PLACE_HOST;
+    world->device_calls[FAULTY_RUN_KERNEL] += place != CC_PLACE_HOST;
     return true;
 }

@@ -84,7 +84,7 @@ static void copy_pixels(const model_image *input, const oracle_box *from, model_
 static void note_device_work(model_world *world, const model_image *input, const model_image *output, int64_t count)
 {
     if (input->kind.type != output->kind.type) {
-        world->device_calls[FAULTY_RESCALE]++;
+        world->device_calls[FAULTY_RUN_KERNEL]++;
         return;
     }
     world->before.device_to_device_copies++;

@@ -1,5 +1,7 @@
 #include "tile_function.h"
 
+#include "support/dense_work.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +107,7 @@ static void write_on_device(const tile_task *work, const cc_tile *tile, const wo
     memcpy(rescale.destination.stride, destination->stride, sizeof rescale.destination.stride);
     memcpy(rescale.source.stride, source->stride, sizeof rescale.source.stride);
     memcpy(rescale.size, source->size, sizeof rescale.size);
-    model_ok(fixture_inner->rescale(fixture_inner, tile->place, tile->stream, &rescale));
+    model_ok(queue_kernel(fixture_inner, tile->place, tile->stream, &cc__rescale_kernel, &rescale));
 }
 
 cc_status tile_function(const cc_tile *tile, void *user_data)

@@ -5,8 +5,8 @@
 #ifndef CC_TESTS_CUDA_BLOCKS_ON_HOST_H
 #define CC_TESTS_CUDA_BLOCKS_ON_HOST_H
 
-#include "kernels/launch.h"
 #include "kernels/tiles.h"
+#include "support/launches.h"
 
 #include <check.h>
 #include <pthread.h>

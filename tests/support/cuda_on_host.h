@@ -5,7 +5,7 @@
 #ifndef CC_TESTS_CUDA_ON_HOST_H
 #define CC_TESTS_CUDA_ON_HOST_H
 
-#include "kernels/launch.h"
+#include "support/launches.h"
 
 #include <stdint.h>
 

@@ -32,6 +32,13 @@ cc_status fill_bytes(cc__backend *backend, int32_t device, cc_stream stream, voi
     return backend->fill(backend, device, stream, &work);
 }
 
+cc_status queue_kernel(cc__backend *backend, int32_t device, cc_stream stream, const cc__kernel *kernel,
+                       const void *work)
+{
+    bool has_written = false;
+    return backend->run_kernel(backend, device, stream, kernel, work, &has_written);
+}
+
 bool bytes_are(const void *memory, unsigned char value, size_t size_bytes)
 {
     const unsigned char *bytes = memory;

@@ -1,5 +1,6 @@
 #include "support/faulty_backend.h"
 
+#include "memory/pixel_kernels.h"
 #include "support/faulty_state.h"
 
 #include <stdlib.h>
@@ -235,42 +236,34 @@ static cc_status faulty_fill(cc__backend *self, int32_t device, cc_stream stream
     return faulty_end(&now, faulty_passes(&now) ? now.inner->fill(now.inner, device, stream, work) : now.entry.status);
 }
 
-static cc_status faulty_rescale(cc__backend *self, int32_t device, cc_stream stream, const cc__rescale *work)
+/* Copies and fills are what they are, in whatever way they are asked for. */
+static faulty_operation operation_of(const cc__kernel *kernel)
 {
-    const int64_t pixel_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    faulty_call now = faulty_begin(self, FAULTY_RESCALE, device, stream, box_bytes(work->size, pixel_bytes));
-    return faulty_end(&now,
-                      faulty_passes(&now) ? now.inner->rescale(now.inner, device, stream, work) : now.entry.status);
-}
-
-static cc_status faulty_evaluate(cc__backend *self, int32_t device, cc_stream stream, const cc__evaluate *work)
-{
-    const int64_t pixel_bytes = work->components * (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    faulty_call now = faulty_begin(self, FAULTY_EVALUATE, device, stream, box_bytes(work->size, pixel_bytes));
-    return faulty_end(&now,
-                      faulty_passes(&now) ? now.inner->evaluate(now.inner, device, stream, work) : now.entry.status);
-}
-
-static cc_status faulty_reduce(cc__backend *self, int32_t device, cc_stream stream, const cc__reduce *work)
-{
-    faulty_call now = faulty_begin(self, FAULTY_REDUCE, device, stream, sizeof *work->result);
-    return faulty_end(&now,
-                      faulty_passes(&now) ? now.inner->reduce(now.inner, device, stream, work) : now.entry.status);
-}
-
-static cc_status faulty_histogram(cc__backend *self, int32_t device, cc_stream stream, const cc__histogram *work)
-{
-    faulty_call now = faulty_begin(self, FAULTY_HISTOGRAM, device, stream, work->bins * (int64_t)sizeof *work->counts);
-    return faulty_end(&now,
-                      faulty_passes(&now) ? now.inner->histogram(now.inner, device, stream, work) : now.entry.status);
+    if (kernel == &cc__copy_kernel)
+        return FAULTY_COPY;
+    return kernel == &cc__fill_kernel ? FAULTY_FILL : FAULTY_RUN_KERNEL;
 }
 
 static cc_status faulty_run_kernel(cc__backend *self, int32_t device, cc_stream stream, const cc__kernel *kernel,
-                                   const void *work)
+                                   const void *work, bool *out_has_written)
 {
-    faulty_call now = faulty_begin(self, FAULTY_RUN_KERNEL, device, stream, 0);
-    return faulty_end(&now, faulty_passes(&now) ? now.inner->run_kernel(now.inner, device, stream, kernel, work)
-                                                : now.entry.status);
+    const faulty_operation operation = operation_of(kernel);
+    const cc__copy *copy = work;
+    const int64_t bytes = operation == FAULTY_COPY ? box_bytes(copy->size, copy->pixel_bytes) : 0;
+    faulty_call now = faulty_begin(self, operation, device, stream, bytes);
+    *out_has_written = false;
+    if (!faulty_passes(&now)) {
+        pthread_mutex_lock(&now.self->lock);
+        const bool is_late = now.self->fails_late;
+        pthread_mutex_unlock(&now.self->lock);
+        if (is_late)
+            (void)now.inner->run_kernel(now.inner, device, stream, kernel, work, out_has_written);
+        return faulty_end(&now, now.entry.status);
+    }
+    const cc_status status = now.inner->run_kernel(now.inner, device, stream, kernel, work, out_has_written);
+    if (status == CC_OK && operation == FAULTY_COPY)
+        faulty_count_copy(now.self, copy->destination.data, copy->source.data, bytes);
+    return faulty_end(&now, status);
 }
 
 static cc_status faulty_call_function(cc__backend *self, int32_t device, cc_status (*function)(void *context),
@@ -345,10 +338,6 @@ cc__backend *faulty_backend_create(cc__backend *inner)
                                 .stream_wait = faulty_stream_wait,
                                 .copy = faulty_copy,
                                 .fill = faulty_fill,
-                                .rescale = faulty_rescale,
-                                .evaluate = faulty_evaluate,
-                                .reduce = faulty_reduce,
-                                .histogram = faulty_histogram,
                                 .run_kernel = faulty_run_kernel,
                                 .call = faulty_call_function,
                                 .copy_boxes = faulty_copy_boxes,

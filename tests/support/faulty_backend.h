@@ -26,7 +26,7 @@ typedef enum faulty_operation {
     FAULTY_STREAM_WAIT = 16,
     FAULTY_COPY = 17,
     FAULTY_FILL = 18,
-    FAULTY_RESCALE = 19,
+    FAULTY_RUN_KERNEL = 19, /* but those that copy and fill, which count as that */
     FAULTY_COPY_BOXES = 20,
     FAULTY_STREAM_ID = 21, /* cannot fail */
     FAULTY_MEMORY_INFO = 22,
@@ -34,19 +34,15 @@ typedef enum faulty_operation {
     FAULTY_RANGE_PUSH = 24, /* cannot fail, and is not in total_calls or the log: it does nothing to a device */
     FAULTY_RANGE_POP = 25,  /* the same */
     FAULTY_SYNCHRONIZE = 26,
-    FAULTY_EVALUATE = 27,
-    FAULTY_REDUCE = 28,
-    FAULTY_HISTOGRAM = 29,
-    FAULTY_RUN_KERNEL = 30,
-    FAULTY_CALL = 31,
-    FAULTY_TEXTURE_CREATE = 32,
-    FAULTY_TEXTURE_UPDATE = 33,
-    FAULTY_TEXTURE_OBJECTS = 34,
-    FAULTY_TEXTURE_DESTROY = 35, /* cannot fail */
-    FAULTY_STREAM_IS_IDLE = 36,
-    FAULTY_OPERATION_COUNT = 37,
-    FAULTY_ANY = 38,        /* in a rule: all that can fail, less free and host_unregister */
-    FAULTY_ANY_OR_FREE = 39 /* in a rule: all that can fail */
+    FAULTY_CALL = 27,
+    FAULTY_TEXTURE_CREATE = 28,
+    FAULTY_TEXTURE_UPDATE = 29,
+    FAULTY_TEXTURE_OBJECTS = 30,
+    FAULTY_TEXTURE_DESTROY = 31, /* cannot fail */
+    FAULTY_STREAM_IS_IDLE = 32,
+    FAULTY_OPERATION_COUNT = 33,
+    FAULTY_ANY = 34,        /* in a rule: all that can fail, less free and host_unregister */
+    FAULTY_ANY_OR_FREE = 35 /* in a rule: all that can fail */
 } faulty_operation;
 
 const char *faulty_operation_name(faulty_operation operation);
@@ -82,6 +78,9 @@ void faulty_backend_fail_nth(cc__backend *faulty, int64_t nth, bool for_ever);
  */
 typedef bool (*faulty_hook)(faulty_operation operation);
 void faulty_backend_set_hook(cc__backend *faulty, faulty_hook hook);
+
+/* From now on a kernel that fails, or a copy or fill that is one, has written what it should: and says so. */
+void faulty_backend_fail_late(cc__backend *faulty, bool late);
 
 void faulty_backend_refuse_peer_access(cc__backend *faulty, bool refuse);
 

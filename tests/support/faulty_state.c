@@ -6,43 +6,14 @@
 
 const char *faulty_operation_name(faulty_operation operation)
 {
-    static const char *const names[FAULTY_OPERATION_COUNT] = {"current_device",
-                                                              "allocate",
-                                                              "free",
-                                                              "host_register",
-                                                              "host_unregister",
-                                                              "memory_device",
-                                                              "has_peer_access",
-                                                              "stream_create",
-                                                              "stream_destroy",
-                                                              "stream_synchronize",
-                                                              "stream_is_capturing",
-                                                              "event_create",
-                                                              "event_destroy",
-                                                              "event_record",
-                                                              "event_is_complete",
-                                                              "event_synchronize",
-                                                              "stream_wait",
-                                                              "copy",
-                                                              "fill",
-                                                              "rescale",
-                                                              "copy_boxes",
-                                                              "stream_id",
-                                                              "memory_info",
-                                                              "trim",
-                                                              "range_push",
-                                                              "range_pop",
-                                                              "synchronize",
-                                                              "evaluate",
-                                                              "reduce",
-                                                              "histogram",
-                                                              "run_kernel",
-                                                              "call",
-                                                              "texture_create",
-                                                              "texture_update",
-                                                              "texture_objects",
-                                                              "texture_destroy",
-                                                              "stream_is_idle"};
+    static const char *const names[FAULTY_OPERATION_COUNT] = {
+        "current_device",      "allocate",        "free",          "host_register",  "host_unregister",
+        "memory_device",       "has_peer_access", "stream_create", "stream_destroy", "stream_synchronize",
+        "stream_is_capturing", "event_create",    "event_destroy", "event_record",   "event_is_complete",
+        "event_synchronize",   "stream_wait",     "copy",          "fill",           "run_kernel",
+        "copy_boxes",          "stream_id",       "memory_info",   "trim",           "range_push",
+        "range_pop",           "synchronize",     "call",          "texture_create", "texture_update",
+        "texture_objects",     "texture_destroy", "stream_is_idle"};
     return operation < FAULTY_OPERATION_COUNT ? names[operation] : "any";
 }
 
@@ -183,6 +154,14 @@ void faulty_backend_set_hook(cc__backend *backend, faulty_hook hook)
     faulty *self = backend->state;
     pthread_mutex_lock(&self->lock);
     self->hook = hook;
+    pthread_mutex_unlock(&self->lock);
+}
+
+void faulty_backend_fail_late(cc__backend *backend, bool late)
+{
+    faulty *self = backend->state;
+    pthread_mutex_lock(&self->lock);
+    self->fails_late = late;
     pthread_mutex_unlock(&self->lock);
 }
 

@@ -26,6 +26,7 @@ typedef struct faulty {
     int32_t rule_count;
     faulty_hook hook;
     bool refuses_peer_access;
+    bool fails_late;
     faulty_counts counts;
     faulty_log_entry log[FAULTY_LOG_LENGTH];
     int64_t logged;

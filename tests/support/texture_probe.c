@@ -1,6 +1,7 @@
 #include "support/texture_probe.h"
 
 #include "backend/emulated.h"
+#include "support/dense_work.h"
 #include "support/fixture.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ probe probe_queue(const cc_texture *texture, int32_t object, cc_texture_shape sh
                        .count = count,
                        .results = queued.results};
     memcpy(work.at, at, (size_t)count * sizeof *at);
-    fixture_ok(fixture_inner->run_kernel(fixture_inner, queued.device, stream, &kernel, &work));
+    fixture_ok(queue_kernel(fixture_inner, queued.device, stream, &kernel, &work));
     return queued;
 }
 

@@ -44,7 +44,7 @@ static cc_status launch_nothing(const cc__launcher *unused, const void *kernel, 
     return CC_OK;
 }
 
-static const cc__launcher nothing = {.launch = launch_nothing, .multiprocessor_count = 132};
+static const cc__launcher nothing = LAUNCHER(launch_nothing, 132);
 
 /* A box of a volume of `stride` at `start`. */
 static cc__span span_at(unsigned char *pixels, const int64_t stride[CC_MAX_DIMENSION],

@@ -48,7 +48,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 132};
+static const cc__launcher launcher = LAUNCHER(launch, 132);
 
 static unsigned char *found;
 static unsigned char *expected;
@@ -344,7 +344,7 @@ static cc_status launch_ends(const cc__launcher *unused, const void *kernel, uin
 START_TEST(rows_reach_past_32_bits)
 {
     const int64_t bytes = (INT64_C(1) << 33) + 64;
-    const cc__launcher ends = {.launch = launch_ends, .multiprocessor_count = 132};
+    const cc__launcher ends = LAUNCHER(launch_ends, 132);
     unsigned char *memory[2];
     for (int32_t side = 0; side < 2; side++) {
         memory[side] =

@@ -29,7 +29,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static void set_up(void)
 {
@@ -263,7 +263,7 @@ START_TEST(fills_reach_past_32_bits)
     unsigned char *memory =
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(memory != MAP_FAILED);
-    const cc__launcher one = {.launch = launch_one, .multiprocessor_count = 132};
+    const cc__launcher one = LAUNCHER(launch_one, 132);
     cc__fill work = {.destination = {memory + 1, {3, bytes, bytes, bytes}},
                      .size = {(bytes - 1) / 3, 1, 1, 1},
                      .pixel_bytes = 3,
@@ -313,7 +313,7 @@ START_TEST(more_rows_than_31_bits_take_several_launches)
 {
     unsigned char *memory = (unsigned char *)(uintptr_t)4096; /* never touched */
     const int64_t pixels = (INT64_C(1) << 33) + 5;
-    const cc__launcher none = {.launch = launch_nothing, .multiprocessor_count = 132};
+    const cc__launcher none = LAUNCHER(launch_nothing, 132);
     cc__fill work = {
         .destination = {memory, {2, 2 * pixels, 2 * pixels, 2 * pixels}}, .size = {pixels, 1, 1, 1}, .pixel_bytes = 1};
     rows_launched = 0;

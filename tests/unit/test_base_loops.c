@@ -4,6 +4,7 @@
 #include "support/rescale_cases.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void write_cases(cc_pixel_type type, int64_t first, unsigned char *out)
 
 static bool is_same(double a, double b)
 {
-    return a == a ? memcmp(&a, &b, sizeof a) == 0 : b != b;
+    return a == a ? cc__bits_of_float64(a) == cc__bits_of_float64(b) : b != b;
 }
 
 /* `bytes` of both, and nothing written after them. */
@@ -117,7 +118,7 @@ static void check_stores(const cc__loops *loops)
     double values[MOST];
     for (int32_t t = 0; t < TYPES; t++) {
         const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(types[t]);
-        write_cases(CC_PIXEL_FLOAT64, t * 7, (unsigned char *)values);
+        write_cases(CC_PIXEL_FLOAT64, (int64_t)t * 7, (unsigned char *)values);
         for (int32_t c = 0; c < COUNTS; c++) {
             memset(found, 0xa5, sizeof found);
             memset(expected, 0xa5, sizeof expected);
@@ -160,7 +161,7 @@ static void check_float32(const cc__loops *loops)
             memset(expected, 0, sizeof expected);
             for (int64_t i = 0; i < count; i++)
                 store_one(types[to], load_one(types[from], source + i * from_bytes), expected + i * to_bytes);
-            loops->store_float32(types[to], values, found, count);
+            loops->store_float32(types[to], (const unsigned char *)values, found, count);
             expect_bytes(loops, cc_pixel_type_name(types[from]), cc_pixel_type_name(types[to]), found, expected,
                          count * to_bytes);
         }
@@ -195,9 +196,9 @@ static void check_steps(const cc__loops *loops)
     double found[MOST + 1];
     for (int32_t kind = CC_STEP_LOAD; kind <= CC_STEP_ARGUMENT; kind++)
         for (int32_t c = 0; c < COUNTS; c++) {
-            write_cases(CC_PIXEL_FLOAT64, c * 11, (unsigned char *)value);
-            write_cases(CC_PIXEL_FLOAT64, c * 29 + 5, (unsigned char *)a);
-            write_cases(CC_PIXEL_FLOAT64, c * 53 + 17, (unsigned char *)b);
+            write_cases(CC_PIXEL_FLOAT64, (int64_t)c * 11, (unsigned char *)value);
+            write_cases(CC_PIXEL_FLOAT64, (int64_t)c * 29 + 5, (unsigned char *)a);
+            write_cases(CC_PIXEL_FLOAT64, (int64_t)c * 53 + 17, (unsigned char *)b);
             found[counts[c]] = 12345;
             loops->step((cc_step_kind)kind, value, a, b, found, counts[c]);
             ck_assert(found[counts[c]] == 12345);
@@ -232,7 +233,7 @@ static void check_float32_steps(const cc__loops *loops)
             for (int32_t has_constant = 0; has_constant < 2; has_constant++) {
                 float constant;
                 write_cases(CC_PIXEL_FLOAT32, c, x + 1);
-                write_cases(CC_PIXEL_FLOAT32, 13 * c + 2, y + 2);
+                write_cases(CC_PIXEL_FLOAT32, (int64_t)c * 13 + 2, y + 2);
                 memcpy(&constant, y + 2, sizeof constant);
                 memset(found, 0, sizeof found);
                 memset(expected, 0, sizeof expected);
@@ -252,6 +253,47 @@ static void check_float32_steps(const cc__loops *loops)
 START_TEST(steps_in_float32)
 {
     each_version(check_float32_steps);
+}
+END_TEST
+
+/* The root in float64, rounded to float32, then the limits. */
+static void check_finish(const cc__loops *loops)
+{
+    static const float limits[][2] = {{-INFINITY, INFINITY}, {0.25F, 0.75F}, {-0.0F, 0.0F}, {0.0F, -1.0F}, {NAN, 1.0F}};
+    double values[MOST];
+    double squares[MOST + 1];
+    unsigned char x[ROOM];
+    unsigned char expected[ROOM];
+    unsigned char found[ROOM];
+    for (int32_t c = 0; c < COUNTS; c++) {
+        const int64_t count = counts[c];
+        for (size_t n = 0; n < 2 * sizeof limits / sizeof limits[0]; n++) {
+            const float lower = limits[n / 2][0], upper = limits[n / 2][1];
+            write_cases(CC_PIXEL_FLOAT64, c + (int64_t)n * 19, (unsigned char *)values);
+            memset(found, 0, sizeof found);
+            memset(expected, 0, sizeof expected);
+            for (int64_t i = 0; i < count; i++) {
+                const double value = n % 2 == 1 ? sqrt(values[i]) : values[i];
+                store_one(CC_PIXEL_FLOAT32, cc__minimum(cc__maximum(value, (double)lower), (double)upper),
+                          expected + 3 + 4 * i);
+            }
+            loops->finish_float32(n % 2 == 1, values, lower, upper, found + 3, count);
+            expect_bytes(loops, "finish", "float32", found + 3, expected + 3, 4 * count);
+        }
+        write_cases(CC_PIXEL_FLOAT32, c, x + 1);
+        squares[count] = 12345;
+        loops->load_squares(x + 1, count, squares);
+        ck_assert(squares[count] == 12345);
+        for (int64_t i = 0; i < count; i++) {
+            const double value = load_one(CC_PIXEL_FLOAT32, x + 1 + 4 * i);
+            ck_assert(is_same(value * value, squares[i]));
+        }
+    }
+}
+
+START_TEST(squares_roots_and_limits)
+{
+    each_version(check_finish);
 }
 END_TEST
 
@@ -304,6 +346,7 @@ int main(void)
     tcase_add_test(cases, casts_by_way_of_float32);
     tcase_add_test(cases, steps_in_float64);
     tcase_add_test(cases, steps_in_float32);
+    tcase_add_test(cases, squares_roots_and_limits);
     tcase_add_test(cases, moves);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -42,7 +42,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of(cc_pixel_type type)
 {
@@ -108,7 +108,7 @@ START_TEST(reductions_agree_with_the_host)
     uint32_t state = 5 + (uint32_t)_i;
     int32_t done = 0;
     for (int32_t round = 0; round < SHARE_OF(25); round++) {
-        cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4))};
+        cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 4)), .result_count = 1};
         const int64_t count = random_size(&state, work.size) * work.components;
         work.kind = (cc__reduce_kind)random_below(&state, 6);
         work.end = work.kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : (cc__reduce_end)random_below(&state, 3);
@@ -120,9 +120,9 @@ START_TEST(reductions_agree_with_the_host)
             continue;
         double expected = 1, found = 2;
         work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
-        work.result = &expected;
+        work.results = &expected;
         cc__reduce_on_host(&work);
-        work.result = &found;
+        work.results = &found;
         ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
         ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "round %d, kind %d: %.17g, expected %.17g", round,
                       (int)work.kind, found, expected);
@@ -149,6 +149,7 @@ START_TEST(dense_rows_in_packs)
         for (int32_t n = 0; n < 7; n++) {
             const int32_t kind = n < 6 ? n : CC__REDUCE_DOT;
             cc__reduce work = {.components = 1,
+                               .result_count = 1,
                                .size = {count, 1, 1, 1},
                                .kind = (cc__reduce_kind)kind,
                                .source_count = kind == CC__REDUCE_DOT ? 2 : 1};
@@ -167,9 +168,9 @@ START_TEST(dense_rows_in_packs)
             write_plain(types[type], count, source);
             double expected = 1, found = 2;
             work.scratch = malloc((size_t)cc__reduce_scratch(count) * sizeof *work.scratch);
-            work.result = &expected;
+            work.results = &expected;
             cc__reduce_on_host(&work);
-            work.result = &found;
+            work.results = &found;
             ck_assert_int_eq(cc__launch_reduce(&work, &launcher), CC_OK);
             ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "type %d, kind %d: %.17g, expected %.17g", type,
                           kind, found, expected);
@@ -189,17 +190,50 @@ START_TEST(many_partial_results)
     double found = 0;
     for (int64_t n = 0; n < count; n++)
         scratch[n] = (cc__partial){(double)(n % 11), 0, 0};
-    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count, .result = &found};
+    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count};
     void *arguments[] = {&plan};
     launch(&launcher, (const void *)join_partials, 2, CC__BLOCK_THREADS, arguments);
     double sum = 0;
     for (int64_t n = 0; n < count; n++)
         sum += (double)(n % 11);
     ck_assert(scratch[count].value + scratch[count + 1].value == sum);
-    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .result = &found};
+    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .results = &found};
     launch(&launcher, (const void *)join_partials, 1, CC__BLOCK_THREADS, arguments);
     ck_assert(found == sum);
     free(scratch);
+}
+END_TEST
+
+/* Only the last launch writes the results, all of them. */
+START_TEST(failed_launches_leave_results_as_they_were)
+{
+    static int16_t source[1500];
+    static unsigned char before[3 * 8];
+    double expected[3], found[3];
+    for (int32_t i = 0; i < 1500; i++)
+        source[i] = (int16_t)(i * 37 % 1009 - 300 * (i % 3));
+    memset(before, 0x5a, sizeof before);
+    for (int32_t kind = 0; kind < 6; kind += CC__REDUCE_DOT) {
+        cc__reduce work = {.components = 1,
+                           .size = {250, 2, 1, 1},
+                           .kind = (cc__reduce_kind)kind,
+                           .source_count = kind == CC__REDUCE_DOT ? 2 : 1,
+                           .result_count = 3,
+                           .between_bytes = {2, 2}};
+        work.sources[0] = (cc__reduced){(const unsigned char *)source, {6, 1500, 0, 0}, 2, CC_PIXEL_INT16, 0};
+        work.sources[1] = work.sources[0];
+        work.scratch = malloc(3 * (size_t)cc__reduce_scratch(500) * sizeof *work.scratch);
+        work.results = expected;
+        cc__reduce_on_host(&work);
+        work.results = found;
+        const failures seen =
+            fail_each_launch(cc__launch_reduce, &work, launch, (unsigned char *)found, sizeof found, before);
+        ck_assert_int_eq(seen.launches, 4);
+        ck_assert_int_eq(seen.torn, 0);
+        ck_assert_mem_eq(found, expected, sizeof found);
+        ck_assert(found[0] != found[1] && found[1] != found[2]);
+        free(work.scratch);
+    }
 }
 END_TEST
 
@@ -210,6 +244,7 @@ int main(void)
     tcase_add_loop_test(tcase, reductions_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, dense_rows_in_packs);
     tcase_add_test(tcase, many_partial_results);
+    tcase_add_test(tcase, failed_launches_leave_results_as_they_were);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -41,7 +41,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 static int64_t bytes_of_type(cc_pixel_type type)
 {
@@ -368,6 +368,32 @@ START_TEST(positions)
 }
 END_TEST
 
+/* The coefficients are elsewhere: only the last launch writes the output. */
+START_TEST(failed_launches_leave_the_output_as_it_was)
+{
+    unsigned char *buffers[BUFFERS];
+    uint32_t state = 7;
+    int32_t cubic = 0;
+    for (int32_t n = 0; n < BUFFERS; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    while (cubic < 5) {
+        cc__resample work;
+        int64_t bytes = 0;
+        if (!random_work(&state, &work, buffers, &bytes) || work.pixels.data == NULL)
+            continue;
+        cubic++;
+        memset(buffers[EXPECTED], 0x5a, (size_t)bytes);
+        work.destination.data = buffers[FOUND];
+        const failures seen =
+            fail_each_launch(cc__launch_resample, &work, launch, buffers[FOUND], (size_t)bytes, buffers[EXPECTED]);
+        ck_assert_int_ge(seen.launches, 2);
+        ck_assert_int_eq(seen.torn, 0);
+    }
+    for (int32_t n = 0; n < BUFFERS; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_resample_kernel");
@@ -375,6 +401,7 @@ int main(void)
     tcase_add_loop_test(tcase, any_work_agrees_with_the_host, 0, 2);
     tcase_add_test(tcase, coefficients_agree_with_the_host);
     tcase_add_test(tcase, positions);
+    tcase_add_test(tcase, failed_launches_leave_the_output_as_it_was);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -32,7 +32,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     return CC_OK;
 }
 
-static const cc__launcher launcher = {.launch = launch, .multiprocessor_count = 1};
+static const cc__launcher launcher = LAUNCHER(launch, 1);
 
 /* In the place of the kernels of expressions: whether the expression is the same can be seen on the host. */
 static bool takes_rows;
@@ -258,7 +258,7 @@ START_TEST(rows_reach_past_32_bits)
 {
     /* 5 * 2^30 components, their last ones; only what is touched takes up memory. */
     const int64_t count = 5 * (INT64_C(1) << 30);
-    const cc__launcher one = {launch_one, 132};
+    const cc__launcher one = LAUNCHER(launch_one, 132);
     for (int32_t type = CC_PIXEL_UINT8; type <= CC_PIXEL_UINT64; type += CC_PIXEL_UINT64 - CC_PIXEL_UINT8) {
         size_t bytes = (size_t)(count * bytes_of((cc_pixel_type)type));
         unsigned char *source =
@@ -309,7 +309,7 @@ START_TEST(more_rows_than_31_bits_take_several_launches)
 {
     /* Three components, with a gap between pixels in the source: a row for each pixel. Never touched. */
     const int64_t pixels = (INT64_C(1) << 32) + 7;
-    const cc__launcher none = {launch_nothing, 132};
+    const cc__launcher none = LAUNCHER(launch_nothing, 132);
     cc__rescale work = dense_row((unsigned char *)(uintptr_t)4096, CC_PIXEL_UINT8, (unsigned char *)(uintptr_t)8192,
                                  CC_PIXEL_INT16, pixels);
     work.components = 3;

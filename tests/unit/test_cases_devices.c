@@ -177,7 +177,7 @@ static holding holding_of(cc_image *image)
     const faulty_counts counts = faulty_backend_counts(fixture_backend);
     holding held = {.generation = cc_image_get_generation(image),
                     .copies = counts.host_to_device_copies + counts.device_to_host_copies + counts.calls[FAULTY_FILL] +
-                              counts.calls[FAULTY_RESCALE] + counts.calls[FAULTY_ALLOCATE]};
+                              counts.calls[FAULTY_RUN_KERNEL] + counts.calls[FAULTY_ALLOCATE]};
     for (cc_place place = CC_PLACE_HOST; place <= 0; ++place) {
         const cc_place_state state = uniform_state(image, place);
         held.valid_pixels[place + 1] = state.valid_pixels;

@@ -141,20 +141,20 @@ START_TEST(fill_and_rescale_want_memory_of_their_device)
                         .scale = 1.0,
                         .shift = 0.0};
     ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, in, sizeof in), CC_OK);
-    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &cc__rescale_kernel, &work), CC_OK);
     ck_assert(bytes_are(memory0 + 16, CC__EMULATED_FRESH, 4));
     ck_assert_int_eq(copy_bytes(backend, 0, a0, out, memory0 + 16, 4), CC_OK);
     const unsigned char expected[4] = {1, 2, 255, 0}; /* half to even, then clamped */
     ck_assert_mem_eq(out, expected, 4);
     work.source.data = memory1;
-    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &cc__rescale_kernel, &work), CC_ERROR_DEVICE);
     work.source.data = memory0 + BYTES - 15;
-    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &cc__rescale_kernel, &work), CC_ERROR_DEVICE);
     work.source.data = memory0;
     work.destination.data = memory0 + BYTES - 3;
-    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &cc__rescale_kernel, &work), CC_ERROR_DEVICE);
     work.destination.data = host;
-    ck_assert_int_eq(backend->rescale(backend, 0, a0, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &cc__rescale_kernel, &work), CC_ERROR_DEVICE);
 }
 END_TEST
 
@@ -313,21 +313,21 @@ START_TEST(kernels_run_in_stream_order_on_memory_of_the_device)
     unsigned char *memory = allocate(0, a0, 8);
     sum work = {memory, memory + 7};
     ck_assert_int_eq(copy_bytes(backend, 0, a0, memory, host, 8), CC_OK);
-    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
     work.from = memory + 1; /* the first work was copied */
-    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
     ck_assert_int_eq(copy_bytes(backend, 0, a0, host, memory, 8), CC_OK);
     ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
     ck_assert_int_eq(host[0], 1 + 8 + 2);
 
     work.from = memory + 8;
-    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
     work.from = host;
-    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
     work.from = memory;
-    ck_assert_int_eq(backend->run_kernel(backend, 0, (cc_stream)0xBAD0, &add_kernel, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, (cc_stream)0xBAD0, &add_kernel, &work), CC_ERROR_DEVICE);
     ck_assert_int_eq(cc__emulated_count_live(backend).queued, 0);
-    ck_assert_int_eq(backend->run_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
+    ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
     ck_assert_int_eq(backend->free(backend, 0, a0, memory), CC_OK);
 }
 END_TEST

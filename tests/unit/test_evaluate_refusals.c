@@ -197,8 +197,8 @@ START_TEST(empty_images_and_undefined_pixels)
 END_TEST
 
 static const faulty_rule rules[] = {
-    {FAULTY_EVALUATE, 1, false, CC_ERROR_DEVICE, 999},
-    {FAULTY_EVALUATE, 1, false, CC_ERROR_FORKED, 0},
+    {FAULTY_RUN_KERNEL, 1, false, CC_ERROR_DEVICE, 999},
+    {FAULTY_RUN_KERNEL, 1, false, CC_ERROR_FORKED, 0},
     {FAULTY_EVENT_CREATE, 1, false, CC_ERROR_DEVICE, 999},
     {FAULTY_ALLOCATE, 1, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2},
 };

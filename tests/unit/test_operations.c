@@ -287,8 +287,8 @@ static const faulty_rule rules[] = {
     {FAULTY_FILL, 1, false, CC_ERROR_DEVICE, 999},
     {FAULTY_FILL, 1, false, CC_ERROR_FORKED, 0},
     {FAULTY_EVENT_CREATE, 1, false, CC_ERROR_DEVICE, 999},
-    {FAULTY_RESCALE, 1, false, CC_ERROR_DEVICE, 999},
-    {FAULTY_RESCALE, 1, false, CC_ERROR_FORKED, 0},
+    {FAULTY_RUN_KERNEL, 1, false, CC_ERROR_DEVICE, 999},
+    {FAULTY_RUN_KERNEL, 1, false, CC_ERROR_FORKED, 0},
     {FAULTY_ALLOCATE, 1, false, CC_ERROR_OUT_OF_DEVICE_MEMORY, 2},
 };
 
@@ -297,7 +297,7 @@ START_TEST(a_failed_operation_changes_nothing)
     const cc_region part = region_at(0, 5, 2, 2);
     if (fixture_device_count() == 0)
         return;
-    const bool fills = rules[_i].operation != FAULTY_RESCALE && rules[_i].operation != FAULTY_ALLOCATE;
+    const bool fills = rules[_i].operation != FAULTY_RUN_KERNEL && rules[_i].operation != FAULTY_ALLOCATE;
     byte_pixels_write_device(image, NULL, 1, CC_STREAM_DEFAULT);
     byte_pixels_write_host(other, NULL, 2);
     faulty_backend_add_rule(fixture_backend, &rules[_i]);

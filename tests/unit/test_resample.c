@@ -319,12 +319,13 @@ START_TEST(a_field_on_the_same_grid)
     static double values[I * J * K], shifts[3 * I * J * K], expected[I * J * K];
     static const double sizes[3] = {I, J, K}, slopes[3] = {1, 8, 64};
     cc_resample_params params = params_of(CC_INTERPOLATION_LINEAR, false);
-    for (int32_t n = 0; n < I * J * K; n++) {
-        const double index[3] = {n % I, n / I % J, n / (I * J)};
+    for (int64_t n = 0; n < I * J * K; n++) {
+        const int64_t row = n / I, slice = row / J;
+        const double index[3] = {(double)(n % I), (double)(row % J), (double)slice};
         bool is_inside = true;
         expected[n] = 0;
         for (int32_t axis = 0; axis < 3; axis++) {
-            const double shift = (n * (axis + 5) % 23 - 11) / 8.0, at = index[axis] + shift;
+            const double shift = (double)(n * (axis + 5) % 23 - 11) / 8, at = index[axis] + shift;
             values[n] += slopes[axis] * index[axis];
             shifts[3 * n + axis] = shift;
             is_inside = is_inside && at >= -0.5 && at < sizes[axis] - 0.5;

@@ -2,6 +2,7 @@
 #include "memory/budget.h"
 #include "ops/tiles.h"
 #include "support/byte_pixels.h"
+#include "support/dense_work.h"
 #include "support/fixture.h"
 #include "support/tile_fixture.h"
 
@@ -135,7 +136,7 @@ static cc_status in_place_function(const cc_tile *tile, void *user_data)
     if (tile->place == CC_PLACE_HOST)
         cc__rescale_on_host(&work);
     else
-        fixture_ok(fixture_inner->rescale(fixture_inner, tile->place, tile->stream, &work));
+        fixture_ok(queue_kernel(fixture_inner, tile->place, tile->stream, &cc__rescale_kernel, &work));
     return CC_OK;
 }
 

@@ -199,6 +199,14 @@ static void drop_where_possible(cc__validity *validity, cc__sources grid[GRID_PI
     check_against_grid(validity, grid);
 }
 
+static void lose(cc__validity *validity, cc__sources grid[GRID_PIXELS], const cc__box *box, cc__sources sources)
+{
+    cc__validity_lose(validity, box, sources);
+    FOR_EACH_PIXEL(box, at)
+    grid[at] = (grid[at] & ~sources) != 0 ? grid[at] & ~sources : CC__SOURCE_UNDEFINED;
+    check_against_grid(validity, grid);
+}
+
 static const cc__sources places[] = {HOST, DEVICE(0), DEVICE(1), DEVICE(60)};
 
 START_TEST(random_changes_match_a_grid)
@@ -214,7 +222,10 @@ START_TEST(random_changes_match_a_grid)
     for (int32_t step = 0; step < 120; ++step) {
         const cc__box box = random_box(&state);
         const cc__sources place = places[random_below(&state, 4)];
-        switch (random_below(&state, 8)) {
+        switch (random_below(&state, 9)) {
+        case 8:
+            lose(&validity, grid, &box, place);
+            break;
         case 0:
         case 1:
         case 2:
@@ -530,6 +541,28 @@ START_TEST(what_is_forgotten_others_have)
 }
 END_TEST
 
+/* Without memory for a cell of its own the box takes with it what it shares one with; others keep what they have. */
+START_TEST(what_is_lost_without_memory)
+{
+    const cc__box whole = box_of(8, 8, 1, 1);
+    const cc__box inside = box_at(1, 1, 3, 3);
+    const cc__box corner = box_at(0, 0, 2, 2);
+    cc__validity validity;
+    for (int32_t alone = 0; alone < 2; ++alone) {
+        cc__validity_init(&validity, &whole, alone ? DEVICE(0) : HOST | DEVICE(0));
+        write_box(&validity, &inside, alone ? DEVICE(0) | HOST : DEVICE(0));
+        expect_allocations_to_fail_from(1);
+        cc__validity_lose(&validity, &corner, DEVICE(0));
+        cc__allocate_set_hook(NULL);
+        ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, DEVICE(0)), 0);
+        ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, HOST), alone ? 9 : 55);
+        ck_assert_int_eq(cc__validity_count_pixels(&validity, &whole, CC__SOURCE_UNDEFINED), alone ? 55 : 9);
+        check_neighbours(&validity);
+        cc__validity_destroy(&validity);
+    }
+}
+END_TEST
+
 START_TEST(no_memory_for_parts)
 {
     static parts all;
@@ -578,6 +611,7 @@ int main(void)
     tcase_add_test(tcase, what_is_prepared_need_not_be_made);
     tcase_add_test(tcase, a_copy_goes_its_own_way);
     tcase_add_test(tcase, what_is_forgotten_others_have);
+    tcase_add_test(tcase, what_is_lost_without_memory);
     tcase_add_test(tcase, no_memory_for_parts);
     tcase_add_test(tcase, more_pixels_than_32_bits_count);
     suite_add_tcase(suite, tcase);
