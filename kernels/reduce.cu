@@ -237,7 +237,6 @@ static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launc
     cc_status status =
         cc__launch_aside(launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
                          blocks_for(plan.from.pieces, launcher), CC__BLOCK_THREADS, arguments);
-    memset(join, 0, sizeof *join);
     join->partials = work->scratch;
     join->count = plan.from.pieces;
     join->kind = work->kind;
@@ -261,6 +260,7 @@ cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
     const cc__partial *partials = NULL;
     cc_status status = CC_OK;
     cc__join_plan join;
+    memset(&join, 0, sizeof join);
     for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
         const cc__reduce part = cc__reduce_part(work, n);
         status = launch_levels(&part, launcher, &join);
