@@ -13,7 +13,7 @@
  * One step on rows of float32 without gaps, 16 bytes at a time. A block takes a tile of CC__DIRECT_VECTORS for each
  * thread. The first and last components, which do not fill 16 bytes, come on their own.
  */
-#define CC__DIRECT_VECTORS 4
+#define CC__DIRECT_VECTORS 2
 #define CC__DIRECT_TILE (CC__DIRECT_VECTORS * CC__BLOCK_THREADS)
 #define CC__DIRECT_MOST_BLOCKS INT32_MAX
 

@@ -12,10 +12,11 @@
  */
 #define CC__SHALLOW_NARROW_UNIT 4
 #define CC__SHALLOW_WIDE_UNIT 2    /* where a type has 64 bits */
-#define CC__SHALLOW_UNITS 4        /* of a thread, loaded before it goes on */
-#define CC__SHALLOW_UNITS_OF_TWO 2 /* the same with two sources */
+#define CC__SHALLOW_UNITS 2        /* of a thread, loaded before it goes on */
+#define CC__SHALLOW_UNITS_OF_TWO 1 /* the same with two sources */
 #define CC__TABLE_LEAST (1 << 14)  /* components for which it is worth making a table */
-#define CC__TABLE_BLOCKS 6         /* for each multiprocessor, as many as fit */
+#define CC__TABLE_NARROW_BLOCKS 48 /* for each multiprocessor, of which 2 fit at once, with results of 8 bits */
+#define CC__TABLE_BLOCKS 24        /* and with larger ones */
 
 /* Where units begin in the row, and how many there are. */
 typedef struct cc__units {
@@ -143,6 +144,17 @@ static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lat
 static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
 {
     return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
+}
+
+/* Whether converting to float64 and back takes longer than the memory does. */
+static inline bool cc__shallow_is_slow(const cc__shallow_plan *plan)
+{
+    bool is_slow = false;
+    for (int32_t n = 0; n <= plan->source_count; n++) {
+        const cc_pixel_type type = n == 0 ? plan->to_type : plan->from_type[n - 1];
+        is_slow = is_slow || (type != CC_PIXEL_FLOAT32 && type != CC_PIXEL_FLOAT64);
+    }
+    return is_slow && plan->kind != CC_STEP_LOAD;
 }
 
 /* False when the work is not of this kind. The CPU computes the results, so that all expressions are. */

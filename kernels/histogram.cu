@@ -19,6 +19,8 @@
 #define MORE_ROWS 2
 #define COLUMNS_LOG2 5
 #define OWN_COUNTERS ((256 + MORE_ROWS) << COLUMNS_LOG2)
+/* So few components are counted by one block, which needs no counts but its own. */
+#define FEW (2 * (int64_t)CC__REDUCE_LANES * ROUNDS_32)
 /* A block counts at most so many components, for 32 bits to hold them. */
 #define MOST_OF_A_BLOCK ((int64_t)1 << 31)
 
@@ -34,6 +36,8 @@ typedef struct cc__histogram_plan {
     int64_t batches;   /* that are whole and lie in packs */
     int64_t head;      /* components before the first of these; they and those after the last are taken one by one */
     int32_t has_rows;  /* else there are too many bins */
+    int32_t is_alone;  /* one block, which gives the results */
+    int32_t reserved;
     int32_t columns_log2;
     uint32_t row_of_none; /* rows in bytes from the first */
     uint32_t row_mask;    /* without the bytes inside of a row */
@@ -174,10 +178,17 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
         count_single(&plan, column, n + batched);
     __syncthreads();
-    for (int32_t row = thread; row <= rows - MORE_ROWS; row += CC__BLOCK_THREADS) {
-        const uint32_t sum = sum_row(own, row, plan.columns_log2);
-        if (sum != 0)
-            add_64(&plan.counts[row < plan.bins ? row : plan.bins - 1], sum);
+    const int32_t bins = rows - MORE_ROWS;
+    for (int32_t row = thread; row <= bins; row += CC__BLOCK_THREADS) {
+        uint32_t sum = sum_row(own, row, plan.columns_log2);
+        if (plan.is_alone != 0) {
+            if (row == bins - 1)
+                sum += sum_row(own, bins, plan.columns_log2);
+            if (row < bins)
+                plan.results[row] = sum;
+        } else if (sum != 0) {
+            add_64(&plan.counts[row < bins ? row : bins - 1], sum);
+        }
     }
     __syncthreads();
 }
@@ -265,13 +276,16 @@ cc_status cc__launch_histogram(const void *argument, const cc__launcher *launche
         plan.head = (int64_t)(-(uintptr_t)work->source.data % 16);
         plan.batches = count > plan.head ? (count - plan.head) / batch : 0;
     }
+    void *arguments[] = {&plan};
+    plan.is_alone = plan.has_rows != 0 && count <= FEW;
+    if (plan.is_alone != 0)
+        return launcher->launch(launcher, (const void *)count_values, 1, CC__BLOCK_THREADS, arguments);
     /* As many blocks as fit at once, since each adds its rows to those of all in the end. */
     const int64_t least = (count - 1) / MOST_OF_A_BLOCK + 1;
     int64_t blocks = cc__sequence_blocks((count - 1) / batch + 1, COUNTING_BLOCKS, launcher->multiprocessor_count);
     blocks = blocks > least ? blocks : least;
     const uint32_t bin_blocks = (uint32_t)cc__sequence_blocks((work->bins - 1) / CC__BLOCK_THREADS + 1, COUNTING_BLOCKS,
                                                               launcher->multiprocessor_count);
-    void *arguments[] = {&plan};
     cc_status status = cc__launch_aside(launcher, (const void *)clear_counts, bin_blocks, CC__BLOCK_THREADS, arguments);
     if (status == CC_OK)
         status = cc__launch_aside(launcher, is_bytes ? (const void *)count_bytes : (const void *)count_values,

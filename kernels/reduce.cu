@@ -11,6 +11,8 @@
 typedef struct cc__reduce_plan {
     cc__packed_sequence from;
     cc__partial *partials;
+    double *result; /* of the only piece; else NULL */
+    cc__reduce_end end;
 } cc__reduce_plan;
 
 typedef struct cc__join_plan {
@@ -128,8 +130,14 @@ static __device__ inline void reduce_pieces(const cc__reduce_plan *plan, cc__red
             }
             all = join_threads(kind, shared + turn, join_pack(kind, partials, 0), 0);
         }
-        if (threadIdx.x == 0)
-            plan->partials[piece] = all;
+        if (threadIdx.x == 0) {
+            if (plan->result == NULL) {
+                plan->partials[piece] = all;
+            } else {
+                const cc__partial nothing = {cc__reduce_nothing(kind), 0.0, 0.0};
+                *plan->result = cc__reduce_result(plan->end, cc__reduce_join(kind, nothing, all), count);
+            }
+        }
         /* The next piece's barrier is enough for the one after that. */
         turn = CC__BLOCK_THREADS - turn;
     }
@@ -227,16 +235,23 @@ static uint32_t blocks_for(int64_t pieces, const cc__launcher *launcher)
     return cc__sequence_blocks(pieces, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count);
 }
 
-/* All of one result but the last level, which is left in the plan. */
-static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, cc__join_plan *join)
+static bool is_one_piece(const cc__reduce *work)
+{
+    return work->result_count == 1 && cc__reduce_count(work) <= CC__REDUCE_PIECE;
+}
+
+/* All of one result but the last level, which is left in the plan; of one piece everything. */
+static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, bool is_all, cc__join_plan *join)
 {
     cc__reduce_plan plan;
     cc__packed_sequence_plan(&plan.from, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
+    plan.result = is_all ? work->results : NULL;
+    plan.end = work->end;
     void *arguments[] = {&plan};
-    cc_status status =
-        cc__launch_aside(launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
-                         blocks_for(plan.from.pieces, launcher), CC__BLOCK_THREADS, arguments);
+    cc_status status = (is_all ? launcher->launch : cc__launch_aside)(
+        launcher, reduce_kernel(work->kind, cc__bytes_of_real((int32_t)work->sources[0].type) <= 4),
+        blocks_for(plan.from.pieces, launcher), CC__BLOCK_THREADS, arguments);
     join->partials = work->scratch;
     join->count = plan.from.pieces;
     join->kind = work->kind;
@@ -258,16 +273,17 @@ cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
 {
     const cc__reduce *work = (const cc__reduce *)argument;
     const cc__partial *partials = NULL;
+    const bool is_all = is_one_piece(work);
     cc_status status = CC_OK;
     cc__join_plan join;
     memset(&join, 0, sizeof join);
     for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
         const cc__reduce part = cc__reduce_part(work, n);
-        status = launch_levels(&part, launcher, &join);
+        status = launch_levels(&part, launcher, is_all, &join);
         if (n == 0)
             partials = join.partials;
     }
-    if (status != CC_OK)
+    if (status != CC_OK || is_all)
         return status;
     join.partials = partials;
     join.between = cc__reduce_scratch(join.component_count);

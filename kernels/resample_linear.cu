@@ -117,6 +117,16 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
     return inside;
 }
 
+/* Has a pixel brought to the second cache, for which no register waits. */
+static __device__ inline void expect(const unsigned char *pixel)
+{
+#ifdef __CUDA_ARCH__
+    __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(pixel));
+#else
+    (void)pixel;
+#endif
+}
+
 #define DEFINE_LINEAR(NAME, SAMPLE, LOAD, WRITE, SOURCE_BYTES, DESTINATION_BYTES)                                      \
     static __device__ inline void load_plane_##NAME(const unsigned char *plane, const footing *f, float out[ROWS])     \
     {                                                                                                                  \
@@ -175,21 +185,13 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         float value[ROWS][4];                                                                                          \
     } corners_##NAME;                                                                                                  \
                                                                                                                        \
-    static __device__ inline void load_ahead_##NAME(const unsigned char *plane, const stand *s, float out[ROWS])       \
-    {                                                                                                                  \
-        CC__UNROLL                                                                                                     \
-        for (int32_t n = 0; n < ROWS; n++)                                                                             \
-            out[n] = LOAD(plane + s->at[n]);                                                                           \
-    }                                                                                                                  \
-                                                                                                                       \
-    /* The first ones are there. */                                                                                    \
     static __device__ inline void load_corners_##NAME(const unsigned char *plane, const stand *s, int64_t x,           \
-                                                      int64_t y, const float ahead[ROWS], corners_##NAME *out)         \
+                                                      int64_t y, corners_##NAME *out)                                  \
     {                                                                                                                  \
         CC__UNROLL                                                                                                     \
         for (int32_t n = 0; n < ROWS; n++) {                                                                           \
             const unsigned char *p = plane + s->at[n];                                                                 \
-            out->value[n][0] = ahead[n];                                                                               \
+            out->value[n][0] = LOAD(p);                                                                                \
             out->value[n][1] = LOAD(p + x);                                                                            \
             out->value[n][2] = LOAD(p + y);                                                                            \
             out->value[n][3] = LOAD(p + y + x);                                                                        \
@@ -207,10 +209,7 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    /*                                                                                                                 \
-     * The plane behind the two in use is on its way, since the next pixel mostly needs it, and a pixel of each row of \
-     * the one after it, which brings the others near.                                                                 \
-     */                                                                                                                \
+    /* The plane behind the two in use is on its way, since the next pixel mostly needs it. */                         \
     static __device__ inline void upright_inside_##NAME(const resample_plan *plan, walk *w, const stand *s, int64_t x) \
     {                                                                                                                  \
         const cc__resample *work = &plan->work;                                                                        \
@@ -219,7 +218,7 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
         const int64_t y = plan->stride[1], slice = work->source.stride[2];                                             \
         const int32_t last = (int32_t)(work->source_size[2] - 1);                                                      \
         int32_t first = INT32_MIN, left = (int32_t)w->left;                                                            \
-        float before[ROWS] = {0, 0, 0, 0}, behind[ROWS] = {0, 0, 0, 0}, ahead[ROWS] = {0, 0, 0, 0};                    \
+        float before[ROWS] = {0, 0, 0, 0}, behind[ROWS] = {0, 0, 0, 0};                                                \
         corners_##NAME next = {{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};                              \
         unsigned char *to = w->to;                                                                                     \
         double k = w->k;                                                                                               \
@@ -229,22 +228,21 @@ static __device__ inline bool is_inside(const resample_plan *plan, const walk *w
             if (at != first) {                                                                                         \
                 const unsigned char *plane = w->from + at * slice;                                                     \
                 if (at != first + 1) {                                                                                 \
-                    load_ahead_##NAME(plane, s, ahead);                                                                \
-                    load_corners_##NAME(plane, s, x, y, ahead, &next);                                                 \
+                    load_corners_##NAME(plane, s, x, y, &next);                                                        \
                     between_corners_##NAME(&next, s, behind);                                                          \
-                    load_ahead_##NAME(plane + slice, s, ahead);                                                        \
-                    load_corners_##NAME(plane + slice, s, x, y, ahead, &next);                                         \
-                    if (at + 2 <= last)                                                                                \
-                        load_ahead_##NAME(plane + 2 * slice, s, ahead);                                                \
+                    load_corners_##NAME(plane + slice, s, x, y, &next);                                                \
                 }                                                                                                      \
                 CC__UNROLL                                                                                             \
                 for (int32_t n = 0; n < ROWS; n++)                                                                     \
                     before[n] = behind[n];                                                                             \
                 between_corners_##NAME(&next, s, behind);                                                              \
                 if (at + 2 <= last)                                                                                    \
-                    load_corners_##NAME(plane + 2 * slice, s, x, y, ahead, &next);                                     \
-                if (at + 3 <= last)                                                                                    \
-                    load_ahead_##NAME(plane + 3 * slice, s, ahead);                                                    \
+                    load_corners_##NAME(plane + 2 * slice, s, x, y, &next);                                            \
+                if (at + 3 <= last) {                                                                                  \
+                    CC__UNROLL                                                                                         \
+                    for (int32_t n = 0; n < ROWS; n++)                                                                 \
+                        expect(plane + 3 * slice + s->at[n]);                                                          \
+                }                                                                                                      \
                 first = at;                                                                                            \
             }                                                                                                          \
             CC__UNROLL                                                                                                 \

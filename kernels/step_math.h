@@ -82,6 +82,20 @@ CC__SHARED double cc__magnitude_of_real(double value)
     return cc__float64_of_bits(cc__bits_of_float64(value) & INT64_MAX);
 }
 
+/* atan(k / 8), and what that is more than the nearest float64. */
+#define CC__ANGLES                                                                                                     \
+    {                                                                                                                  \
+        {0.0, 0.0}, {0x1.fd5ba9aac2f6ep-4, -0x1.cd37686760c17p-59}, {0x1.f5b75f92c80ddp-3, 0x1.8ab6e3cf7afbdp-57},     \
+            {0x1.6f61941e4def1p-2, -0x1.c63aae6f6e918p-56}, {0x1.dac670561bb4fp-2, 0x1.a2b7f222f65e2p-56},             \
+            {0x1.1e00babdefeb4p-1, -0x1.928df287a668fp-58}, {0x1.4978fa3269ee1p-1, 0x1.2419a87f2a458p-56},             \
+            {0x1.700a7c5784634p-1, -0x1.8c34d25aadef6p-56}, {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55},             \
+    }
+
+/* A table of the function's own would be written into each thread's memory before it is read. */
+#ifdef __CUDACC__
+static __device__ const double cc__angles_on_device[9][2] = CC__ANGLES;
+#endif
+
 /*
  * The angle of a right triangle whose legs are 1 and 0 <= tangent <= 1. Near k / 8, atan(t) = atan(k / 8) + atan(r)
  * with r = (t - k / 8) / (1 + t * k / 8) and |r| <= 1 / 16, where the series of atan needs 7 terms for 2^-57.
@@ -89,24 +103,6 @@ CC__SHARED double cc__magnitude_of_real(double value)
  */
 CC__SHARED double cc__arc_tangent(double tangent)
 {
-    const double high[9] = {0.0,
-                            0x1.fd5ba9aac2f6ep-4,
-                            0x1.f5b75f92c80ddp-3,
-                            0x1.6f61941e4def1p-2,
-                            0x1.dac670561bb4fp-2,
-                            0x1.1e00babdefeb4p-1,
-                            0x1.4978fa3269ee1p-1,
-                            0x1.700a7c5784634p-1,
-                            0x1.921fb54442d18p-1};
-    const double low[9] = {0.0,
-                           -0x1.cd37686760c17p-59,
-                           0x1.8ab6e3cf7afbdp-57,
-                           -0x1.c63aae6f6e918p-56,
-                           0x1.a2b7f222f65e2p-56,
-                           -0x1.928df287a668fp-58,
-                           0x1.2419a87f2a458p-56,
-                           -0x1.8c34d25aadef6p-56,
-                           0x1.1a62633145c07p-55};
     int32_t eighths = (int32_t)(tangent * 8.0 + 0.5);
     double near = (double)eighths * 0.125;
     double rest = (tangent - near) / (1.0 + tangent * near);
@@ -118,7 +114,13 @@ CC__SHARED double cc__arc_tangent(double tangent)
     sum = -1.0 / 7.0 + square * sum;
     sum = 1.0 / 5.0 + square * sum;
     sum = -1.0 / 3.0 + square * sum;
-    return high[eighths] + (low[eighths] + (rest + rest * square * sum));
+#ifdef __CUDA_ARCH__
+    const double *angle = cc__angles_on_device[eighths];
+#else
+    static const double angles[9][2] = CC__ANGLES;
+    const double *angle = angles[eighths];
+#endif
+    return angle[0] + (angle[1] + (rest + rest * square * sum));
 }
 
 /* The angle of (real, imaginary), in the quadrant that their signs say. */

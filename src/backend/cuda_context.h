@@ -50,7 +50,7 @@ typedef struct cc__cuda_device {
 
     atomic_uchar peer[CC__MAX_DEVICES]; /* CC__CUDA_PEER_...: this device using the other's memory */
     cc__cuda_kernel kernels[CC__CUDA_KERNEL_SLOTS];
-    _Atomic(cc__program_table *) programs; /* NULL before the first is looked for */
+    cc__program_table programs;
     cc__cuda_event_shelf events[CC__CUDA_EVENT_SHELVES];
 } cc__cuda_device;
 

@@ -50,32 +50,22 @@ static cc__program_outcome make(void *context, const cc__program *program, void 
     return result == CUDA_SUCCESS ? CC__PROGRAM_MADE : CC__PROGRAM_REFUSED;
 }
 
-/* The device's table, which stays until the process ends, like its context. NULL without memory. */
-static cc__program_table *table_of(cc__cuda_device *device)
-{
-    cc__program_table *table = atomic_load(&device->programs);
-    if (table == NULL) {
-        cc__program_table *made = cc__program_table_create();
-        if (atomic_compare_exchange_strong(&device->programs, &table, made))
-            return made;
-        cc__program_table_destroy(made);
-    }
-    return table;
-}
-
 cc_status cc__cuda_launch_program(const cc__launcher *launcher, const cc__program *program,
                                   const cc__program_call *call, bool *out_done)
 {
     const cc__cuda_launcher *self = (const cc__cuda_launcher *)launcher;
     const int64_t worth = find_worth_bytes();
-    cc__program_table *table = worth == INT64_MAX ? NULL : table_of(self->device);
     CUfunction function = NULL;
-    if (table != NULL)
-        function = cc__program_table_find(table, program, cc__program_bytes(program, call), worth, make, (void *)self);
+    if (worth != INT64_MAX)
+        function = cc__program_table_find(&self->device->programs, program, cc__program_bytes(program, call), worth,
+                                          make, (void *)self);
     *out_done = function != NULL;
     if (function == NULL)
         return CC_OK;
     void *arguments[] = {(void *)call};
-    return CC__CU(self->device->ordinal, cuLaunchKernel, function, cc__program_blocks(program, call), 1, 1,
-                  CC__PROGRAM_THREADS, 1, 1, 0, self->stream, arguments, NULL);
+    const cc_status status = CC__CU(self->device->ordinal, cuLaunchKernel, function, cc__program_blocks(program, call),
+                                    1, 1, CC__PROGRAM_THREADS, 1, 1, 0, self->stream, arguments, NULL);
+    if (status == CC_OK)
+        *launcher->has_written = true;
+    return status;
 }

@@ -1,8 +1,5 @@
 #include "backend/program_table.h"
 
-#include "base/allocate.h"
-
-#include <stdatomic.h>
 #include <string.h>
 
 /*
@@ -20,34 +17,12 @@ enum {
     REFUSED = 5
 };
 
-typedef struct slot {
-    atomic_int state;
-    _Atomic int64_t bytes;
-    uint64_t hash; /* this and what follows does not change any more */
-    cc__program program;
-    void *kernel; /* when MADE */
-} slot;
-
-struct cc__program_table {
-    slot slots[CC__PROGRAM_SLOTS];
-};
-
-cc__program_table *cc__program_table_create(void)
-{
-    return cc__allocate(sizeof(cc__program_table));
-}
-
-void cc__program_table_destroy(cc__program_table *table)
-{
-    cc__free(table);
-}
-
 /* The program's slot, new if it has none. NULL: there is no room, or somebody is writing where it may be. */
-static slot *find_slot(cc__program_table *table, const cc__program *program)
+static cc__program_slot *find_slot(cc__program_table *table, const cc__program *program)
 {
     const uint64_t hash = cc__program_hash(program);
     for (size_t i = 0; i < CC__PROGRAM_SLOTS; i++) {
-        slot *one = &table->slots[(hash + i) % CC__PROGRAM_SLOTS];
+        cc__program_slot *one = &table->slots[(hash + i) % CC__PROGRAM_SLOTS];
         int state = atomic_load_explicit(&one->state, memory_order_acquire);
         if (state == FREE && atomic_compare_exchange_strong(&one->state, &state, CLAIMED)) {
             one->hash = hash;
@@ -63,7 +38,7 @@ static slot *find_slot(cc__program_table *table, const cc__program *program)
     return NULL;
 }
 
-static void *make(slot *one, cc__program_maker maker, void *context)
+static void *make(cc__program_slot *one, cc__program_maker maker, void *context)
 {
     void *kernel = NULL;
     const cc__program_outcome outcome = maker(context, &one->program, &kernel);
@@ -81,7 +56,7 @@ static void *make(slot *one, cc__program_maker maker, void *context)
 void *cc__program_table_find(cc__program_table *table, const cc__program *program, int64_t bytes, int64_t worth_bytes,
                              cc__program_maker maker, void *context)
 {
-    slot *one = find_slot(table, program);
+    cc__program_slot *one = find_slot(table, program);
     if (one == NULL)
         return NULL;
     int state = atomic_load_explicit(&one->state, memory_order_acquire);

@@ -7,12 +7,24 @@
 
 #include "base/program.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
-
-typedef struct cc__program_table cc__program_table;
 
 /* More programs than these have no kernel; one is the same for all values that its steps have. */
 #define CC__PROGRAM_SLOTS 256
+
+typedef struct cc__program_slot {
+    atomic_int state;
+    _Atomic int64_t bytes;
+    uint64_t hash; /* this and what follows is written once */
+    cc__program program;
+    void *kernel;
+} cc__program_slot;
+
+/* All zero where there are no programs. */
+typedef struct cc__program_table {
+    cc__program_slot slots[CC__PROGRAM_SLOTS];
+} cc__program_table;
 
 typedef enum cc__program_outcome {
     CC__PROGRAM_MADE = 0,
@@ -21,11 +33,6 @@ typedef enum cc__program_outcome {
 } cc__program_outcome;
 
 typedef cc__program_outcome (*cc__program_maker)(void *context, const cc__program *program, void **out_kernel);
-
-/* NULL without memory. */
-cc__program_table *cc__program_table_create(void);
-/* Nobody uses it any more; kernels stay. */
-void cc__program_table_destroy(cc__program_table *table);
 
 /*
  * The program's kernel, which this call makes if the program has moved `worth_bytes` with these `bytes`; NULL when

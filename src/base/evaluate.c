@@ -211,8 +211,10 @@ static void evaluate_past_cache(evaluation *all, const cc__places *places, int64
         unsigned char *to = places->destination + done * step[0];
         const int64_t some = cc__past_cache_part(to, step[0], count - done);
         part.destination = block;
-        for (int32_t i = 0; i < all->work->source_count; i++)
+        for (int32_t i = 0; i < all->work->source_count; i++) {
             part.source[i] = places->source[i] + done * step[1 + i];
+            cc__past_cache_foresee(part.source[i], some * step[1 + i]);
+        }
         evaluate(all, &part, some);
         cc__past_cache_copy(to, block, (size_t)(some * step[0]));
         done += some;

@@ -294,8 +294,9 @@ void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, c
         unsigned char *to = places->destination + done * lattice->step[0];
         unsigned char *out = is_direct ? to : (unsigned char *)values.out;
         if (is_cast) {
-            loops->load_float32(work->sources[0].type, places->source[0] + done * lattice->step[1], length, values.out);
-            loops->store_float32(work->destination_type, values.out, to, length);
+            const unsigned char *x =
+                load_narrow(loops, &work->sources[0], places->source[0] + done * lattice->step[1], length, values.x);
+            loops->store_float32(work->destination_type, x, to, length);
             continue;
         }
         const unsigned char *x =
@@ -306,6 +307,6 @@ void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, c
                             places->source[term->number] + done * lattice->step[1 + term->number], length, values.y);
         loops->step_float32((cc_step_kind)work->steps[1].kind, x, y, constant, out, length);
         if (!is_direct)
-            loops->store_float32(work->destination_type, values.out, to, length);
+            loops->store_float32(work->destination_type, (const unsigned char *)values.out, to, length);
     }
 }

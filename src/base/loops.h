@@ -20,7 +20,7 @@ typedef struct cc__loops {
     void (*scale_and_shift)(double *values, double scale, double shift, int64_t count);
     /* For types that cc__loops_is_float32() knows. */
     void (*load_float32)(cc_pixel_type type, const unsigned char *source, int64_t count, float *out);
-    void (*store_float32)(cc_pixel_type type, const float *values, unsigned char *destination, int64_t count);
+    void (*store_float32)(cc_pixel_type type, const unsigned char *values, unsigned char *destination, int64_t count);
     /* A step of CC__FOR_EACH_FLOAT32_STEP, into the bits of float32; `a` NULL: `constant`. */
     void (*step_float32)(cc_step_kind kind, const unsigned char *value, const unsigned char *a, float constant,
                          unsigned char *out, int64_t count);

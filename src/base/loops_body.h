@@ -95,12 +95,14 @@ CC__TARGET static void CC__VERSION(load_float32)(cc_pixel_type type, const unsig
 #define STORE_FLOAT32(NAME, HOLDER)                                                                                    \
     case CC_PIXEL_##NAME:                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                                          \
-            HOLDER held = (HOLDER)cc__float32_into_##NAME(values[i]);                                                  \
+            float value;                                                                                               \
+            memcpy(&value, values + i * (int64_t)sizeof value, sizeof value);                                          \
+            HOLDER held = (HOLDER)cc__float32_into_##NAME(value);                                                      \
             memcpy(destination + i * (int64_t)sizeof held, &held, sizeof held);                                        \
         }                                                                                                              \
         break;
 
-CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const float *restrict values,
+CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const unsigned char *restrict values,
                                                   unsigned char *restrict destination, int64_t count)
 {
     switch ((int32_t)type) {

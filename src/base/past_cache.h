@@ -22,6 +22,17 @@ bool cc__past_cache_pays(size_t moved_bytes);
 /* How many of `left` components go into the part that begins at `destination`; > 0. */
 int64_t cc__past_cache_part(const unsigned char *destination, int64_t component_bytes, int64_t left);
 
+#define CC__PAST_CACHE_AHEAD 4096
+/*
+ * Asks for what a part will read a few parts later: while one is computed the CPU's own foresight comes to an end. Any
+ * address will do.
+ */
+static inline void cc__past_cache_foresee(const unsigned char *source, int64_t bytes)
+{
+    for (int64_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch(source + CC__PAST_CACHE_AHEAD + line);
+}
+
 /* As memcpy(). */
 void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes);
 

@@ -12,8 +12,7 @@ static_assert(sizeof(cc__program) % sizeof(uint64_t) == 0, "hashed by words");
 
 static bool has_type(cc_pixel_type type)
 {
-    return type != CC_PIXEL_UINT64 && type != CC_PIXEL_INT64 && type != CC_PIXEL_COMPLEX64 &&
-           type != CC_PIXEL_COMPLEX128;
+    return type != CC_PIXEL_UINT64 && type != CC_PIXEL_INT64;
 }
 
 static bool take_sources(const cc__evaluate *work, const cc__lattice *lattice, cc__program *program)
@@ -66,6 +65,7 @@ static bool take_steps(const cc__evaluate *work, cc__program *program, double *v
             return false;
         made->kind = (uint8_t)(is_limited ? cc__dense_kind(step) : step->kind);
         made->keeps = (uint8_t)(step->slot + 1);
+        made->reals = (uint8_t)(program->is_complex != 0 ? step->reals : 0);
     }
     program->step_count = (uint8_t)work->step_count;
     return true;
@@ -97,12 +97,13 @@ bool cc__program_make(const cc__evaluate *work, const cc__lattice *lattice, cc__
     int32_t count = 1;
     cc__units units;
     const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(work->destination_type);
-    if (work->numbers != CC__NUMBERS_REAL || lattice->axes > 0 || !has_type(work->destination_type) ||
+    if (work->numbers == CC__NUMBERS_WHOLE || lattice->axes > 0 || !has_type(work->destination_type) ||
         lattice->step[0] != bytes || cc__evaluate_is_copy(work))
         return false;
     memset(out_program, 0, sizeof *out_program);
     memset(out_call, 0, sizeof *out_call);
     out_program->to_type = (uint8_t)work->destination_type;
+    out_program->is_complex = work->numbers == CC__NUMBERS_COMPLEX;
     if (!take_sources(work, lattice, out_program) || !take_steps(work, out_program, out_call->value))
         return false;
     choose_units(out_program);

@@ -18,6 +18,7 @@ extern "C" {
 #define CC__PROGRAM_SOURCES 8
 #define CC__PROGRAM_VALUES (2 * CC_MAX_STEPS)
 #define CC__PROGRAM_THREADS 256 /* of a block */
+#define CC__PROGRAM_UNITS 2     /* of a thread at most */
 
 typedef struct cc__program_term {
     uint8_t kind;   /* a cc__term_kind, but MAGNITUDE */
@@ -27,6 +28,8 @@ typedef struct cc__program_term {
 typedef struct cc__program_step {
     uint8_t kind;  /* a cc_step_kind, or one of the plain ones of kernels/evaluate_dense_plan.h */
     uint8_t keeps; /* 1 and the slot in which the new value is kept; 0: in none */
+    uint8_t reals; /* in complex numbers: as in cc__instruction */
+    uint8_t reserved;
     cc__program_term a;
     cc__program_term b;
 } cc__program_step;
@@ -41,7 +44,8 @@ typedef struct cc__program {
     uint8_t step_count;
     uint8_t unit;  /* components that a thread takes side by side, in as few accesses as 16 bytes each allow */
     uint8_t units; /* of a thread at once, a block's threads apart */
-    uint8_t reserved[2];
+    uint8_t is_complex;
+    uint8_t reserved;
     cc__program_step steps[CC_MAX_STEPS];
 } cc__program;
 

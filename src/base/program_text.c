@@ -1,8 +1,7 @@
 #include "base/program_text.h"
 
 #include "base/allocate.h"
-#include "base/ptx.h"
-#include "kernels/evaluate_dense_plan.h"
+#include "base/ptx_step.h"
 
 #include <stddef.h>
 
@@ -16,16 +15,18 @@ typedef struct kernel {
     int32_t block;
     int32_t units;
     int32_t to;
-    int32_t from[CC__PROGRAM_SOURCES]; /* of a single: its value */
+    int32_t from[CC__PROGRAM_SOURCES];
+    cc__ptx_number single[CC__PROGRAM_SOURCES];
     int32_t value[CC__PROGRAM_VALUES];
+    int32_t zero; /* the imaginary part of real numbers; -1 where there are no others */
 } kernel;
 
 /* Those of one component. */
 typedef struct component {
     int32_t number; /* in each pack */
-    int32_t value;
-    int32_t slot[CC_MAX_STEPS];
-    int32_t source[CC__PROGRAM_SOURCES]; /* -1: not converted yet */
+    cc__ptx_number value;
+    cc__ptx_number slot[CC_MAX_STEPS];
+    cc__ptx_number source[CC__PROGRAM_SOURCES]; /* -1: not converted yet */
 } component;
 
 static int32_t parameter_64(const kernel *k, int32_t offset)
@@ -49,6 +50,32 @@ static int32_t special(const kernel *k, const char *name)
     return r;
 }
 
+/* What a component consists of. */
+static cc_pixel_type part_type(cc_pixel_type type)
+{
+    return type == CC_PIXEL_COMPLEX64 ? CC_PIXEL_FLOAT32 : type == CC_PIXEL_COMPLEX128 ? CC_PIXEL_FLOAT64 : type;
+}
+
+static int32_t parts_of(cc_pixel_type type)
+{
+    return type == CC_PIXEL_COMPLEX64 || type == CC_PIXEL_COMPLEX128 ? 2 : 1;
+}
+
+static cc__ptx_pack load_components(const kernel *k, cc_pixel_type type, int32_t count, int32_t address, int64_t offset,
+                                    int32_t predicate)
+{
+    return cc__ptx_load(k->ptx, part_type(type), count * parts_of(type), address, offset, predicate);
+}
+
+static cc__ptx_number component_of(const kernel *k, cc_pixel_type type, const cc__ptx_pack *pack, int32_t n)
+{
+    cc__ptx_number number = {.imaginary = k->zero};
+    number.real = cc__ptx_component(k->ptx, pack, n * parts_of(type));
+    if (parts_of(type) == 2)
+        number.imaginary = cc__ptx_component(k->ptx, pack, 2 * n + 1);
+    return number;
+}
+
 static void begin(kernel *k)
 {
     const cc__program *program = k->program;
@@ -56,11 +83,13 @@ static void begin(kernel *k)
     k->block = special(k, "%ctaid.x");
     k->units = parameter_64(k, OFFSET(units));
     k->to = parameter_64(k, OFFSET(to));
+    k->zero = program->is_complex != 0 ? cc__ptx_constant(k->ptx, 0.0) : -1;
     for (int32_t n = 0; n < program->source_count; n++) {
         k->from[n] = parameter_64(k, OFFSET(from) + 8 * n);
         if (program->is_single[n] != 0) {
-            const cc__ptx_pack one = cc__ptx_load(k->ptx, (cc_pixel_type)program->from_type[n], 1, k->from[n], 0, -1);
-            k->from[n] = cc__ptx_component(k->ptx, &one, 0);
+            const cc_pixel_type type = (cc_pixel_type)program->from_type[n];
+            const cc__ptx_pack one = load_components(k, type, 1, k->from[n], 0, -1);
+            k->single[n] = component_of(k, type, &one, 0);
         }
     }
     for (int32_t n = 0; n < program->value_count; n++) {
@@ -77,80 +106,18 @@ static int32_t address_of(const kernel *k, int32_t base, int32_t number, int64_t
     return l;
 }
 
-static int32_t operate(const kernel *k, const char *operation, int32_t x, int32_t y)
-{
-    const int32_t d = cc__ptx_register(k->ptx, CC__PTX_FLOAT64);
-    cc__ptx_put(k->ptx, "%s.f64 %%d%d, %%d%d, %%d%d;\n", operation, d, x, y);
-    return d;
-}
-
-static int32_t operate_alone(const kernel *k, const char *operation, int32_t x)
-{
-    const int32_t d = cc__ptx_register(k->ptx, CC__PTX_FLOAT64);
-    cc__ptx_put(k->ptx, "%s.f64 %%d%d, %%d%d;\n", operation, d, x);
-    return d;
-}
-
-/* cc__minimum() and cc__maximum(). */
-static int32_t limit(const kernel *k, const char *test, const char *join, int32_t x, int32_t y)
-{
-    cc__ptx *ptx = k->ptx;
-    const int32_t bits_of_x = cc__ptx_register(ptx, CC__PTX_64);
-    const int32_t bits_of_y = cc__ptx_register(ptx, CC__PTX_64);
-    const int32_t bits = cc__ptx_register(ptx, CC__PTX_64);
-    const int32_t both = cc__ptx_register(ptx, CC__PTX_FLOAT64);
-    const int32_t chosen = cc__ptx_select(ptx, cc__ptx_compare(ptx, test, x, y), x, y);
-    cc__ptx_put(ptx, "mov.b64 %%l%d, %%d%d;\n", bits_of_x, x);
-    cc__ptx_put(ptx, "mov.b64 %%l%d, %%d%d;\n", bits_of_y, y);
-    cc__ptx_put(ptx, "%s.b64 %%l%d, %%l%d, %%l%d;\n", join, bits, bits_of_x, bits_of_y);
-    cc__ptx_put(ptx, "mov.b64 %%d%d, %%l%d;\n", both, bits);
-    const int32_t ordered = cc__ptx_select(ptx, cc__ptx_compare(ptx, "eq", x, y), both, chosen);
-    return cc__ptx_select(ptx, cc__ptx_compare(ptx, "eq", x, x), ordered, x);
-}
-
-static int32_t minimum(const kernel *k, int32_t x, int32_t y)
-{
-    return limit(k, "lt", "or", x, y);
-}
-
-static int32_t maximum(const kernel *k, int32_t x, int32_t y)
-{
-    return limit(k, "gt", "and", x, y);
-}
-
-/* cc__dense_plain_minimum() and cc__dense_plain_maximum(). */
-static int32_t plain_limit(const kernel *k, const char *test, int32_t value, int32_t a)
-{
-    return cc__ptx_select(k->ptx, cc__ptx_compare(k->ptx, test, value, a), a, value);
-}
-
-static int32_t within(const kernel *k, int32_t value, int32_t a, int32_t b)
-{
-    const int32_t above = cc__ptx_compare(k->ptx, "le", a, value);
-    const int32_t both = cc__ptx_register(k->ptx, CC__PTX_PREDICATE);
-    cc__ptx_put(k->ptx, "setp.le.and.f64 %%p%d, %%d%d, %%d%d, %%p%d;\n", both, value, b, above);
-    return cc__ptx_select_numbers(k->ptx, both, 1.0, 0.0);
-}
-
-static int32_t number(const kernel *k, double value)
-{
-    const int32_t d = cc__ptx_register(k->ptx, CC__PTX_FLOAT64);
-    cc__ptx_put(k->ptx, "mov.f64 %%d%d, %s;\n", d, cc__ptx_float64(value).text);
-    return d;
-}
-
-static int32_t term(const kernel *k, const cc__program_term *taken, const cc__ptx_pack *packs, component *c)
+static cc__ptx_number term(const kernel *k, const cc__program_term *taken, const cc__ptx_pack *packs, component *c)
 {
     const int32_t n = taken->number;
     switch ((cc__term_kind)taken->kind) {
     case CC__TERM_SOURCE:
         if (k->program->is_single[n] != 0)
-            return k->from[n];
-        if (c->source[n] < 0)
-            c->source[n] = cc__ptx_component(k->ptx, &packs[n], c->number);
+            return k->single[n];
+        if (c->source[n].real < 0)
+            c->source[n] = component_of(k, (cc_pixel_type)k->program->from_type[n], &packs[n], c->number);
         return c->source[n];
     case CC__TERM_VALUE:
-        return k->value[n];
+        return (cc__ptx_number){k->value[n], k->zero};
     case CC__TERM_SLOT:
         return c->slot[n];
     case CC__TERM_NONE:
@@ -160,67 +127,19 @@ static int32_t term(const kernel *k, const cc__program_term *taken, const cc__pt
     return c->value;
 }
 
-/* The new value: step_math.h's cc__real_X(). */
-static int32_t make_step(const kernel *k, int32_t kind, int32_t value, int32_t a, int32_t b)
+static cc__ptx_number make_component(const kernel *k, const cc__ptx_pack *packs, int32_t n)
 {
-    cc__ptx *ptx = k->ptx;
-    switch (kind) {
-    case CC_STEP_LOAD:
-        return a;
-    case CC_STEP_ADD:
-        return operate(k, "add.rn", value, a);
-    case CC_STEP_SUBTRACT:
-        return operate(k, "sub.rn", value, a);
-    case CC_STEP_MULTIPLY:
-        return operate(k, "mul.rn", value, a);
-    case CC_STEP_DIVIDE:
-        return operate(k, "div.rn", value, a);
-    case CC_STEP_MINIMUM:
-        return minimum(k, value, a);
-    case CC_STEP_MAXIMUM:
-        return maximum(k, value, a);
-    case CC_STEP_MULTIPLY_ADD:
-        return operate(k, "add.rn", operate(k, "mul.rn", value, a), b);
-    case CC_STEP_CLAMP:
-        return minimum(k, maximum(k, value, a), b);
-    case CC_STEP_WITHIN:
-        return within(k, value, a, b);
-    case CC_STEP_LESS:
-        return cc__ptx_select_numbers(ptx, cc__ptx_compare(ptx, "lt", value, a), 1.0, 0.0);
-    case CC_STEP_EQUAL:
-        return cc__ptx_select_numbers(ptx, cc__ptx_compare(ptx, "eq", value, a), 1.0, 0.0);
-    case CC_STEP_SELECT:
-        return cc__ptx_select(ptx, cc__ptx_compare_number(ptx, "neu", value, 0.0), a, b);
-    case CC_STEP_NEGATE:
-        return operate_alone(k, "neg", value);
-    case CC_STEP_ABSOLUTE:
-        return operate_alone(k, "abs", value);
-    case CC_STEP_SQUARE:
-        return operate(k, "mul.rn", value, value);
-    case CC_STEP_SQUARE_ROOT:
-        return operate_alone(k, "sqrt.rn", value);
-    case CC_STEP_IMAGINARY:
-        return number(k, 0.0);
-    case CC__DENSE_PLAIN_MINIMUM:
-        return plain_limit(k, "gt", value, a);
-    case CC__DENSE_PLAIN_MAXIMUM:
-        return plain_limit(k, "le", value, a);
-    case CC__DENSE_PLAIN_CLAMP:
-        return plain_limit(k, "gt", plain_limit(k, "le", value, a), b);
-    }
-    return value;
-}
-
-static int32_t make_component(const kernel *k, const cc__ptx_pack *packs, int32_t n)
-{
-    component c = {.number = n, .value = -1};
+    component c = {.number = n, .value = {-1, -1}};
     for (int32_t i = 0; i < CC__PROGRAM_SOURCES; i++)
-        c.source[i] = -1;
+        c.source[i].real = -1;
     for (int32_t i = 0; i < k->program->step_count; i++) {
         const cc__program_step *step = &k->program->steps[i];
-        const int32_t a = term(k, &step->a, packs, &c);
-        const int32_t b = term(k, &step->b, packs, &c);
-        c.value = make_step(k, step->kind, c.value, a, b);
+        const cc__ptx_number a = term(k, &step->a, packs, &c);
+        const cc__ptx_number b = term(k, &step->b, packs, &c);
+        if (k->program->is_complex != 0)
+            c.value = cc__ptx_complex_step(k->ptx, step->kind, c.value, a, b, step->reals);
+        else
+            c.value.real = cc__ptx_real_step(k->ptx, step->kind, c.value.real, a.real, b.real);
         if (step->keeps != 0)
             c.slot[step->keeps - 1] = c.value;
     }
@@ -229,11 +148,18 @@ static int32_t make_component(const kernel *k, const cc__ptx_pack *packs, int32_
 
 static void make_pack(const kernel *k, const cc__ptx_pack *packs, int32_t count, int32_t to, int64_t offset)
 {
+    const cc_pixel_type type = (cc_pixel_type)k->program->to_type;
     int32_t values[16];
-    for (int32_t i = 0; i < count; i++)
-        values[i] = make_component(k, packs, i);
-    const cc__ptx_pack made = cc__ptx_pack_of(k->ptx, (cc_pixel_type)k->program->to_type, count, values);
-    cc__ptx_store(k->ptx, &made, to, offset);
+    for (int32_t i = 0; i < count; i++) {
+        const cc__ptx_number made = make_component(k, packs, i);
+        values[(size_t)i * (size_t)parts_of(type)] = made.real;
+        if (parts_of(type) == 2)
+            values[2 * (size_t)i + 1] = made.imaginary;
+        else if (type == CC_PIXEL_BOOL && k->program->is_complex != 0)
+            values[i] = cc__ptx_is_other_than_zero(k->ptx, made);
+    }
+    const cc__ptx_pack pack = cc__ptx_pack_of(k->ptx, part_type(type), count * parts_of(type), values);
+    cc__ptx_store(k->ptx, &pack, to, offset);
 }
 
 /* Loads what the packs of all sources hold that the address registers say. */
@@ -244,7 +170,7 @@ static void load_packs(const kernel *k, const int32_t *from, int32_t count, int3
         const cc_pixel_type type = (cc_pixel_type)k->program->from_type[n];
         const int64_t bytes = count * (int64_t)cc_pixel_type_size_bytes(type);
         if (k->program->is_single[n] == 0)
-            out_packs[n] = cc__ptx_load(k->ptx, type, count, from[n], place * bytes, predicate);
+            out_packs[n] = load_components(k, type, count, from[n], place * bytes, predicate);
     }
 }
 
@@ -270,10 +196,10 @@ static void make_units(const kernel *k)
     const int32_t thread = cc__ptx_register(ptx, CC__PTX_64);
     const int32_t number = cc__ptx_register(ptx, CC__PTX_64);
     const int32_t left = cc__ptx_register(ptx, CC__PTX_64);
-    int32_t exists[16];
+    int32_t exists[CC__PROGRAM_UNITS] = {0};
     int32_t from[CC__PROGRAM_SOURCES] = {0};
     int32_t to = 0;
-    cc__ptx_pack packs[16][CC__PROGRAM_SOURCES];
+    cc__ptx_pack packs[CC__PROGRAM_UNITS][CC__PROGRAM_SOURCES];
     cc__ptx_put(ptx, "mul.wide.u32 %%l%d, %%r%d, %d;\n", first, k->block, k->program->units * CC__PROGRAM_THREADS);
     cc__ptx_put(ptx, "cvt.u64.u32 %%l%d, %%r%d;\n", thread, k->thread);
     cc__ptx_put(ptx, "add.s64 %%l%d, %%l%d, %%l%d;\n", number, first, thread);
@@ -287,7 +213,7 @@ static void make_units(const kernel *k)
     for (int32_t i = 0; i < k->program->units; i++) {
         const int32_t behind = ptx->labels++;
         cc__ptx_put(ptx, "@!%%p%d bra L%d;\n", exists[i], behind);
-        make_pack(k, packs[i], count, to, i * CC__PROGRAM_THREADS * to_bytes);
+        make_pack(k, packs[i], count, to, (int64_t)i * CC__PROGRAM_THREADS * to_bytes);
         cc__ptx_put(ptx, "L%d:\n", behind);
     }
 }

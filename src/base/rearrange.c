@@ -326,18 +326,23 @@ void cc__rearrange_row(const cc__rearrange *work, int64_t row, int64_t first, in
     const int64_t end = first + count;
     int64_t inner = axis->before > first ? axis->before : first;
     int64_t inner_end = axis->before + axis->from_size < end ? axis->before + axis->from_size : end;
-    /* The caller's rounding mode must neither change results nor be changed. */
+    /* The caller's rounding mode must neither change results nor be changed; where nothing is rounded asking takes
+     * longer than copying a short row. */
+    const bool is_rounded = work->to_type != work->from_type;
     fenv_t environment;
     if (part.from == NULL || inner >= inner_end) {
         inner = end;
         inner_end = end;
     }
-    fegetenv(&environment);
-    fesetenv(FE_DFL_ENV);
+    if (is_rounded) {
+        fegetenv(&environment);
+        fesetenv(FE_DFL_ENV);
+    }
     make_border(&part, first, inner);
     if (inner < inner_end)
         move_pixels(work, part.to + inner * axis->to_stride, axis->to_stride,
                     part.from + (inner - axis->before) * axis->from_stride, axis->from_stride, inner_end - inner);
     make_border(&part, inner_end, end);
-    fesetenv(&environment);
+    if (is_rounded)
+        fesetenv(&environment);
 }

@@ -45,8 +45,11 @@ static void rescale_piece(rescale_state *state, unsigned char *destination, int6
     const cc__rescale *work = state->work;
     buffer *values = &state->values;
     if (state->is_float32) {
-        state->loops->load_float32(work->source_type, source, count, state->float32);
-        state->loops->store_float32(work->destination_type, state->float32, destination, count);
+        if (work->source_type != CC_PIXEL_FLOAT32) {
+            state->loops->load_float32(work->source_type, source, count, state->float32);
+            source = (const unsigned char *)state->float32;
+        }
+        state->loops->store_float32(work->destination_type, source, destination, count);
         return;
     }
     cc__components_load(work->source_type, source, source_step, count, values->real, values->imaginary);
@@ -77,6 +80,8 @@ static void rescale_dense_rows(const cc__rows *rows, unsigned char *destination,
             }
             if (state->past_cache)
                 count = cc__past_cache_part(at, rows->step[0], count);
+            if (state->past_cache)
+                cc__past_cache_foresee(from + done * rows->step[1], count * rows->step[1]);
             unsigned char *into = state->past_cache ? state->block : at;
             if (state->has_table) {
                 state->loops->look_up(state->table, from + done, into, count);

@@ -61,7 +61,8 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
             continue;
         if (reads) {
             const cc__plan_topology topology = topology_of(manager, place);
-            status = cc__plan_make(&manager->validity, box, place, scope, place, &topology, &plan);
+            status =
+                cc__plan_make_in(&manager->spare_steps, &manager->validity, box, place, scope, place, &topology, &plan);
         }
         if (status == CC_OK && plan.reads_undefined && scope == CC__PLAN_STALE)
             status = cc__fail(CC_ERROR_UNINITIALIZED,
@@ -96,7 +97,7 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
         manager->counters.avoided_copies += copied_bytes == 0;
         manager->counters.avoided_bytes += box_bytes - copied_bytes;
     }
-    cc__plan_destroy(&plan);
+    cc__plan_leave(&plan, &manager->spare_steps);
     if (status == CC_OK && manager->loans != NULL)
         status = cc__loans_follow(manager, box);
     return status;

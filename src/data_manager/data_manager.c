@@ -210,6 +210,7 @@ void cc__data_manager_destroy(cc__data_manager *manager)
     cc__free(manager->devices);
     cc__free(manager->claims);
     cc__free(manager->spare_works);
+    cc__free(manager->spare_steps.steps);
     cc__mappings_destroy(&manager->mappings);
     cc__loans_destroy(manager);
     cc__validity_destroy(&manager->validity);

@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "data_manager/data_manager.h"
 #include "data_manager/mappings.h"
+#include "data_manager/plan.h"
 #include "data_manager/residents.h"
 #include "data_manager/timeline.h"
 #include "data_manager/validity.h"
@@ -46,6 +47,7 @@ struct cc__data_manager {
     int32_t claim_capacity;
     cc__copy *spare_works; /* of the last transfer of several boxes, for the next */
     int32_t spare_work_capacity;
+    cc__plan_room spare_steps; /* of the last plan of several boxes, for the next */
     cc__backend *backend; /* NULL until a device is used */
     cc__site host;
     cc__site *devices;               /* backend->device_count of them */

@@ -335,7 +335,8 @@ static bool has_onlookers(const cc__data_manager *manager, const cc__lent *lent,
 {
     for (int32_t i = 0; i < manager->mappings.count; ++i) {
         const cc__mapping *mapping = manager->mappings.entries[i];
-        if (mapping != except && mapping->place != lent->place && cc__box_overlaps(cc__mapping_reach(mapping), &lent->box))
+        if (mapping != except && mapping->place != lent->place &&
+            cc__box_overlaps(cc__mapping_reach(mapping), &lent->box))
             return true;
     }
     return false;

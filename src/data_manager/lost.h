@@ -23,9 +23,9 @@ static inline void cc__lost_forget_all(cc__data_manager *manager)
 }
 
 /*
- * Gives up the host's memory when a lost device may still be writing to this box of it, the caller's is the only use of
- * the pixels, and none is on the host alone: there will be other memory. The lock is given up meanwhile. Returns
- * whether that was done.
+ * Gives up the host's memory when a lost device may still be writing to this box of it, and the caller's is the only
+ * use of the pixels: then there is other memory, or will be. Pixels that are on the host alone are copied to it, unless
+ * they are the ones in doubt. The lock is given up meanwhile. Returns whether that was done.
  */
 bool cc__lost_leave_host(cc__data_manager *manager, const char *function, const cc__box *box);
 

@@ -12,6 +12,8 @@
 #define FIRST_ALLOCATED_STEPS 64
 /* So many at once when there are as many cells, though they may not all be needed. */
 #define MOST_EXPECTED_STEPS 512
+/* Room for so many is kept for the next plan. */
+#define MOST_SPARE_STEPS 1024
 
 void cc__plan_init(cc__plan *plan)
 {
@@ -30,6 +32,15 @@ void cc__plan_destroy(cc__plan *plan)
     if (plan->steps != plan->inline_steps)
         cc__free(plan->steps);
     cc__plan_init(plan);
+}
+
+void cc__plan_leave(cc__plan *plan, cc__plan_room *room)
+{
+    if (plan->steps != plan->inline_steps && room->steps == NULL && plan->capacity <= MOST_SPARE_STEPS) {
+        *room = (cc__plan_room){plan->steps, plan->capacity};
+        plan->steps = plan->inline_steps;
+    }
+    cc__plan_destroy(plan);
 }
 
 static cc_place lowest_device(cc__sources devices)
@@ -65,10 +76,17 @@ int64_t cc__plan_pixels(const cc__plan *plan, int32_t first, int32_t end)
     return pixels;
 }
 
-static cc_status grow(cc__plan *plan, size_t capacity)
+static cc_status grow(cc__plan *plan, size_t capacity, cc__plan_room *room)
 {
     const bool is_inline = plan->steps == plan->inline_steps;
-    cc__step *steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
+    cc__step *steps = NULL;
+    if (is_inline && room->steps != NULL && (size_t)room->capacity >= capacity) {
+        steps = room->steps;
+        capacity = (size_t)room->capacity;
+        *room = (cc__plan_room){NULL, 0};
+    } else {
+        steps = cc__reallocate(is_inline ? NULL : plan->steps, capacity * sizeof *steps);
+    }
     if (steps == NULL)
         return cc__fail(CC_ERROR_OUT_OF_HOST_MEMORY, "cc__plan_make: no memory for %zu steps", capacity);
     if (is_inline)
@@ -202,6 +220,7 @@ static bool in_scope(cc__sources sources, cc_place place, cc__plan_scope scope, 
 /* A plan in the making. */
 typedef struct planner {
     cc__plan *plan;
+    cc__plan_room *room;
     cc_place place;
     cc__plan_scope scope;
     cc_place only_at;
@@ -246,7 +265,8 @@ static inline cc_status plan_part(planner *self, const cc__box *box)
         return CC_OK;
     if (plan->count == plan->capacity) {
         const int32_t larger = plan->capacity < FIRST_ALLOCATED_STEPS / 2 ? FIRST_ALLOCATED_STEPS : plan->capacity * 2;
-        const cc_status status = grow(plan, (size_t)(larger > self->expected_count ? larger : self->expected_count));
+        const cc_status status =
+            grow(plan, (size_t)(larger > self->expected_count ? larger : self->expected_count), self->room);
         if (status != CC_OK)
             return status;
     }
@@ -329,7 +349,16 @@ static void join_pairs(cc__plan *plan)
 cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_place place, cc__plan_scope scope,
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan)
 {
-    planner self = {.plan = out_plan, .place = place, .scope = scope, .only_at = only_at, .topology = topology};
+    cc__plan_room none = {NULL, 0};
+    return cc__plan_make_in(&none, validity, box, place, scope, only_at, topology, out_plan);
+}
+
+cc_status cc__plan_make_in(cc__plan_room *room, const cc__validity *validity, const cc__box *box, cc_place place,
+                           cc__plan_scope scope, cc_place only_at, const cc__plan_topology *topology,
+                           cc__plan *out_plan)
+{
+    planner self = {
+        .plan = out_plan, .room = room, .place = place, .scope = scope, .only_at = only_at, .topology = topology};
     const int32_t cells = validity->cells.count;
     self.expected_count = cells < MOST_EXPECTED_STEPS ? cells : MOST_EXPECTED_STEPS;
     cc__plan_init(out_plan);

@@ -38,6 +38,12 @@ typedef struct cc__plan {
     const char *asked_by; /* the public function that needs it; NULL until its maker says so */
 } cc__plan;
 
+/* Room for steps that one plan leaves to the next: all zero when there is none. */
+typedef struct cc__plan_room {
+    cc__step *steps;
+    int32_t capacity;
+} cc__plan_room;
+
 /* Sets of devices, as sources, that `place` can copy from directly. */
 typedef struct cc__plan_topology {
     cc__sources peers;
@@ -56,8 +62,14 @@ typedef enum cc__plan_scope {
  */
 cc_status cc__plan_make(const cc__validity *validity, const cc__box *box, cc_place place, cc__plan_scope scope,
                         cc_place only_at, const cc__plan_topology *topology, cc__plan *out_plan);
+/* The same, in room that is taken when it is needed; the plan has it then. */
+cc_status cc__plan_make_in(cc__plan_room *room, const cc__validity *validity, const cc__box *box, cc_place place,
+                           cc__plan_scope scope, cc_place only_at, const cc__plan_topology *topology,
+                           cc__plan *out_plan);
 void cc__plan_init(cc__plan *plan);
 void cc__plan_destroy(cc__plan *plan);
+/* Destroys the plan, but keeps its room unless there is some, or it is more than is worth keeping. */
+void cc__plan_leave(cc__plan *plan, cc__plan_room *room);
 
 /* Where the steps end that have the origin of this one. */
 int32_t cc__plan_end_of_origin(const cc__plan *plan, int32_t first);

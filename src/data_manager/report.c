@@ -201,6 +201,13 @@ void cc__report_transfer(const cc__transfer *transfer, uint64_t began)
     }
 }
 
+void cc__report_allocation(const cc__data_manager *manager, cc_place place, const cc__place_memory *memory,
+                           const char *function, const char *reason)
+{
+    if (cc__trace_is_on())
+        note_memory(manager, CC_TRACE_ALLOCATE, place, memory->size_bytes, function, reason);
+}
+
 void cc__report_free(const cc__data_manager *manager, cc_place place, const cc__place_memory *memory,
                      const char *function, const char *reason)
 {

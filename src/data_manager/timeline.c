@@ -303,14 +303,34 @@ cc_status cc__timeline_collect(const cc__timeline *timeline, const cc__box *box,
     return cc__timeline_collect_boxes(timeline, box, sizeof *box, 1, use, waiter, fences);
 }
 
-/* Looks first where the last one was found: boxes are often in the order in which they were written. */
-static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride_bytes, int32_t count, int32_t *found)
+/* A list of boxes, and where the last one was found: the next is often near, as boxes are in the order of writes. */
+typedef struct box_list {
+    const cc__box *first;
+    size_t stride_bytes;
+    int32_t count;
+    int32_t found;
+} box_list;
+
+static const cc__box *box_at(const box_list *boxes, int32_t at)
 {
-    for (int32_t i = 0, at = *found; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
-        if (cc__box_overlaps((const cc__box *)((const unsigned char *)first + (size_t)at * stride_bytes), box)) {
-            *found = at;
+    return (const cc__box *)((const unsigned char *)boxes->first + (size_t)at * boxes->stride_bytes);
+}
+
+static bool overlaps_any(const cc__box *box, box_list *boxes)
+{
+    int32_t after = boxes->found;
+    int32_t before = after - 1;
+    while (after < boxes->count || before >= 0) {
+        if (after < boxes->count && cc__box_overlaps(box_at(boxes, after), box)) {
+            boxes->found = after;
             return true;
         }
+        if (before >= 0 && cc__box_overlaps(box_at(boxes, before), box)) {
+            boxes->found = before;
+            return true;
+        }
+        ++after;
+        --before;
     }
     return false;
 }
@@ -318,10 +338,9 @@ static bool overlaps_any(const cc__box *box, const cc__box *first, size_t stride
 cc_status cc__timeline_collect_boxes(const cc__timeline *timeline, const cc__box *first, size_t stride_bytes,
                                      int32_t count, cc__use use, const cc__waiter *waiter, cc__fences *fences)
 {
-    int32_t found = 0;
+    box_list boxes = {.first = first, .stride_bytes = stride_bytes, .count = count};
     for (int32_t i = 0; i < timeline->count; ++i) {
-        if (!may_wait(&timeline->entries[i], use, waiter) ||
-            !overlaps_any(&timeline->entries[i].box, first, stride_bytes, count, &found) ||
+        if (!may_wait(&timeline->entries[i], use, waiter) || !overlaps_any(&timeline->entries[i].box, &boxes) ||
             cc__timeline_entry_is_void(&timeline->entries[i]))
             continue;
         cc__fence *fence = timeline->entries[i].fence;

@@ -109,8 +109,8 @@ static cc_status run_fill(cc__transfer *transfer, const cc__lane *lane, const cc
  * When there are so many boxes, some are queued by themselves: they are on their way while the rest is made ready. Not
  * where that decides about locking pages, which goes by all of them.
  */
-#define MANY_BOXES 256
-#define BOXES_AHEAD 128
+#define MANY_BOXES 384
+#define BOXES_AHEAD 192
 
 static bool is_all_locked(const cc__transfer *transfer)
 {

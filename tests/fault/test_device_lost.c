@@ -3,6 +3,7 @@
  * other devices is there and stays in use, and everything can be given back. Only the emulated device can be lost
  * without taking the process's others along.
  */
+#include "base/allocate.h"
 #include "memory/budget.h"
 #include "memory/host_pool.h"
 #include "support/byte_pixels.h"
@@ -406,6 +407,49 @@ START_TEST(lost_under_way)
 }
 END_TEST
 
+/* The same for a part, beside pixels that are on the host alone and that the device may not have left in peace. */
+START_TEST(a_part_lost_under_way)
+{
+    const cc_region gone = region_at(0, 0, WIDTH, HEIGHT / 2);
+    const cc_region there = region_at(0, HEIGHT / 2, WIDTH, HEIGHT - HEIGHT / 2);
+    void *pixels = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_image *image = make_clean(1);
+    cc_stream stream = fixture_stream_create(LOST);
+    byte_pixels_write_host(image, &there, 2);
+    fixture_ok(cc_image_map_device(image, &gone, CC_ACCESS_WRITE, stream, &pixels));
+    queue_fatal_work(stream);
+    fixture_ok(cc_image_unmap_device(image, pixels, stream));
+    pixels = NULL;
+    const cc_counters before = fixture_counters(image);
+    for (int32_t i = 0; i < 3; ++i) {
+        expect_lost(cc_image_map_host(image, &gone, CC_ACCESS_READ, &pixels));
+        byte_pixels_expect_host(image, &there, 2);
+    }
+    ck_assert_ptr_null(pixels);
+    if (_i == 1) {
+        /* Where there is no memory for others, nothing has changed. */
+        expect_allocations_to_fail_from(1);
+        ck_assert_int_ne(cc_image_map_host(image, &gone, CC_ACCESS_WRITE, &pixels), CC_OK);
+        cc__allocate_set_hook(NULL);
+        byte_pixels_expect_host(image, &there, 2);
+    }
+    byte_pixels_write_host(image, &gone, 3);
+    byte_pixels_expect_host(image, &gone, 3);
+    byte_pixels_expect_host(image, &there, 2);
+    const cc_counters after = fixture_counters(image);
+    ck_assert_uint_eq(after.host_allocations - before.host_allocations, 1);
+    ck_assert_uint_eq(after.evictions - before.evictions, 1);
+    ck_assert_uint_eq(state_of(image, CC_PLACE_HOST).memory_bytes, BYTES);
+    fixture_ok(cc_image_evict(image, LOST));
+    byte_pixels_expect_host(image, &there, 2);
+    cc_image_release(image);
+    fixture_stream_destroy(LOST, stream);
+    cc_host_trim(0);
+}
+END_TEST
+
 /* What only a lost device has beside this one is not clean. */
 START_TEST(a_copy_that_is_the_last_is_kept)
 {
@@ -495,6 +539,7 @@ int main(void)
     tcase_add_loop_test(tcase, pixels_that_were_on_their_way, 0, 2);
     tcase_add_test(tcase, pixels_on_their_way_are_no_source);
     tcase_add_test(tcase, lost_under_way);
+    tcase_add_loop_test(tcase, a_part_lost_under_way, 0, 2);
     tcase_add_loop_test(tcase, a_copy_that_is_the_last_is_kept, 0, 2);
     tcase_add_test(tcase, nobody_waits_for_a_lost_reader);
     tcase_add_loop_test(tcase, a_fault_beside_a_loss, 0, MOST_FAULTS);

@@ -115,12 +115,33 @@ START_TEST(every_step_and_type)
         const cc_operand image = CC_TAKE_IMAGE(1), nothing = CC_TAKE_NOTHING,
                          value = CC_TAKE_VALUE(values[random_below(&state, 6)]);
         const cc_operand a = n / 16 == 1 ? value : image;
-        const bool has_a = kind < CC_STEP_NEGATE, has_b = kind >= CC_STEP_MULTIPLY_ADD && kind <= CC_STEP_SELECT;
+        const bool has_a = kind < CC_STEP_NEGATE, has_b = kind == CC_STEP_MULTIPLY_ADD || kind == CC_STEP_CLAMP ||
+                                                          kind == CC_STEP_WITHIN || kind == CC_STEP_SELECT;
         const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
                                  {(int32_t)kind, 0, has_a ? a : nothing, has_b ? value : nothing},
                                  CC_STEP1(CC_STEP_MAXIMUM, CC_TAKE_IMAGE(2)),
                                  CC_STEP1(CC_STEP_SUBTRACT, CC_TAKE_STEP(1))};
         check(steps, 4, from, 3, types[(n * 7 + 1) % TYPES]);
+    }
+    ck_assert_int_gt(loads, 20);
+}
+END_TEST
+
+START_TEST(chains_of_complex_numbers)
+{
+    static const cc_step_kind kinds[] = {CC_STEP_ADD,   CC_STEP_SUBTRACT,  CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
+                                         CC_STEP_EQUAL, CC_STEP_NEGATE,    CC_STEP_ABSOLUTE, CC_STEP_SQUARE,
+                                         CC_STEP_REAL,  CC_STEP_IMAGINARY, CC_STEP_CONJUGATE};
+    static const cc_pixel_type some[] = {CC_PIXEL_COMPLEX64, CC_PIXEL_COMPLEX128, CC_PIXEL_FLOAT32, CC_PIXEL_INT16};
+    for (int32_t n = 0; n < 33; n++) {
+        const cc_step_kind kind = kinds[n % 11];
+        const cc_pixel_type from[] = {some[n % 2], some[(n / 11 + n) % 4], some[(n + 1) % 2]};
+        const cc_operand image = CC_TAKE_IMAGE(1), nothing = CC_TAKE_NOTHING;
+        const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
+                                 {(int32_t)kind, 0, kind < CC_STEP_NEGATE ? image : nothing, CC_TAKE_NOTHING},
+                                 CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_IMAGE(2)),
+                                 CC_STEP1(CC_STEP_SUBTRACT, CC_TAKE_STEP(1))};
+        check(steps, 4, from, 3, some[n % 3]);
     }
     ck_assert_int_gt(loads, 20);
 }
@@ -162,6 +183,7 @@ int main(void)
     tcase_set_timeout(tcase, 100);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, every_step_and_type);
+    tcase_add_test(tcase, chains_of_complex_numbers);
     tcase_add_test(tcase, a_program_is_made_once_for_all_values);
     tcase_add_test(tcase, a_driver_that_refuses_costs_nothing_but_time);
     suite_add_tcase(suite, tcase);

@@ -1,7 +1,7 @@
 /*
  * A step that has the library compute pixels: choose images and arguments, know what may be refused, make the call, and
- * know what it moves and what comes out. The first and the last but two are each operation's own (operations_*.c); the
- * rest is the same for all (operation.c).
+ * know what it moves and what comes out. Choosing, the call and the arithmetic are each operation's own
+ * (operations_*.c); the rest is the same for all (operation.c).
  */
 #ifndef CC_TESTS_MODEL_OPERATION_H
 #define CC_TESTS_MODEL_OPERATION_H
@@ -117,11 +117,15 @@ void operation_read(model_operation *operation, model_image *image);
 void operation_write(model_operation *operation, model_image *image);
 bool operation_is_complex(const model_operation *operation);
 
+operation_pixels pixels_take(const model_image *image); /* the caller frees the bytes */
 double pixels_get(const operation_pixels *pixels, const int64_t at[CC_MAX_DIMENSION], int32_t component);
 void pixels_set(operation_pixels *pixels, const int64_t at[CC_MAX_DIMENSION], int32_t component, double value);
 unsigned char *pixels_at(const operation_pixels *pixels, const int64_t at[CC_MAX_DIMENSION]);
 void pixels_locate(const operation_pixels *pixels, int64_t pixel, int64_t out_at[CC_MAX_DIMENSION]);
 /* Sixteenths of some size, and no -0: then sums of a few of them, halved some times, are exact in any order. */
 bool pixels_are_simple(const operation_pixels *pixels);
+/* The call for images that only ever are on the host, in these bytes; makes the output's, or the result. */
+void operation_compute_on_host(const operation_kind *kind, model_operation *operation, const operation_pixels inputs[],
+                               const operation_pixels *output);
 
 #endif

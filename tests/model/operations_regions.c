@@ -85,6 +85,48 @@ static bool expect_arrangement(const model_operation *operation, const operation
     return true;
 }
 
+/* Where the input's first pixel is in space, and the output, before a call that gives the output a place. */
+typedef struct placing {
+    cc_geometry geometry;
+    double point[CC_MAX_DIMENSION];
+} placing;
+
+static placing look_at_place(const model_operation *operation, const cc_image *output)
+{
+    const model_arrangement *arrangement = &operation->arrangement;
+    const model_image *input = operation->inputs[0];
+    placing before = {.geometry = CC_GEOMETRY_INIT};
+    int64_t index[CC_MAX_DIMENSION];
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+        const int32_t source = arrangement->order[axis];
+        const bool is_flipped = (arrangement->flipped >> axis & 1) != 0;
+        index[source] = input->region.index[source] + arrangement->from[source] +
+                        (is_flipped ? arrangement->from_size[source] - 1 : 0);
+    }
+    model_ok(cc_image_get_geometry(output, &before.geometry));
+    model_ok(cc_image_get_point(input->handle, index, before.point));
+    return before;
+}
+
+/* Its pixel of the output is there, or nothing has changed. */
+static cc_status check_place(const model_operation *operation, const cc_image *output, const placing *before,
+                             cc_status status)
+{
+    cc_geometry geometry = CC_GEOMETRY_INIT;
+    double point[CC_MAX_DIMENSION];
+    int64_t index[CC_MAX_DIMENSION];
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
+        index[axis] = operation->output->region.index[axis] + operation->arrangement.before[axis];
+    model_ok(cc_image_get_geometry(output, &geometry));
+    model_ok(cc_image_get_point(output, index, point));
+    for (int32_t axis = 0; status == CC_OK && axis < CC_MAX_DIMENSION; axis++)
+        model_check(point[axis] == before->point[axis], "a pixel is at %g along axis %d, expected %g", point[axis],
+                    (int)axis, before->point[axis]);
+    model_check(status == CC_OK || memcmp(&geometry, &before->geometry, sizeof geometry) == 0,
+                "a call that failed has set the output's place");
+    return status;
+}
+
 static bool prepare_paste(model_world *world, model_operation *operation)
 {
     model_image *input = operation_pick(world);
@@ -153,7 +195,8 @@ static bool prepare_crop(model_world *world, model_operation *operation)
 
 static cc_status run_crop(model_operation *operation, cc_image *const inputs[], cc_image *output, cc_stream stream)
 {
-    return cc_image_crop(inputs[0], &operation->region, output, stream);
+    const placing before = look_at_place(operation, output);
+    return check_place(operation, output, &before, cc_image_crop(inputs[0], &operation->region, output, stream));
 }
 
 const operation_kind operation_crop = {
@@ -194,7 +237,8 @@ static bool prepare_pad(model_world *world, model_operation *operation)
 static cc_status run_pad(model_operation *operation, cc_image *const inputs[], cc_image *output, cc_stream stream)
 {
     operation->params.pad.value = operation->arrangement.value;
-    return cc_image_pad(inputs[0], &operation->params.pad, output, stream);
+    const placing before = look_at_place(operation, output);
+    return check_place(operation, output, &before, cc_image_pad(inputs[0], &operation->params.pad, output, stream));
 }
 
 const operation_kind operation_pad = {
@@ -218,7 +262,9 @@ static bool prepare_flip(model_world *world, model_operation *operation)
 
 static cc_status run_flip(model_operation *operation, cc_image *const inputs[], cc_image *output, cc_stream stream)
 {
-    return cc_image_flip(inputs[0], operation->arrangement.flipped, output, stream);
+    const placing before = look_at_place(operation, output);
+    return check_place(operation, output, &before,
+                       cc_image_flip(inputs[0], operation->arrangement.flipped, output, stream));
 }
 
 const operation_kind operation_flip = {
@@ -254,7 +300,9 @@ static bool prepare_permute(model_world *world, model_operation *operation)
 
 static cc_status run_permute(model_operation *operation, cc_image *const inputs[], cc_image *output, cc_stream stream)
 {
-    return cc_image_permute(inputs[0], operation->arrangement.order, output, stream);
+    const placing before = look_at_place(operation, output);
+    return check_place(operation, output, &before,
+                       cc_image_permute(inputs[0], operation->arrangement.order, output, stream));
 }
 
 const operation_kind operation_permute = {

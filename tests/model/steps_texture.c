@@ -84,10 +84,10 @@ static void probe_texture(model_world *world, model_mapping *mapping)
     const model_image *image = mapping->image;
     const int32_t object = (int32_t)random_below(random, texture->object_count);
     const cc_pixel_type type = image->kind.type;
-    const size_t value_bytes = cc_pixel_type_size_bytes(type) / (size_t)values_of(type);
     const cc_pixel_type value_type = type == CC_PIXEL_COMPLEX64 ? CC_PIXEL_FLOAT32
                                      : type == CC_PIXEL_BOOL    ? CC_PIXEL_UINT8
                                                                 : type;
+    const size_t value_bytes = cc_pixel_type_size_bytes(value_type);
     float at[PROBED][3], expected[PROBED * 4];
     bool known[PROBED];
     char what[48];

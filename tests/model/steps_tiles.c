@@ -35,7 +35,7 @@ static void bring_to_host(const tiling *self, model_image *image, const oracle_b
         oracle_count_valid(pixels, box, CC_PLACE_HOST) == oracle_box_count(box))
         return;
     oracle_bring(pixels, box, CC_PLACE_HOST, true, 0, cost);
-    cost->cells += CC__BOX_MAX_PIECES;
+    cost->cells += (int64_t)CC__BOX_MAX_PIECES;
 }
 
 static void count_copy(const tiling *self, model_image *image, const oracle_box *box, oracle_direction direction)

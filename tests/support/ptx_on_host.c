@@ -108,6 +108,11 @@ SIGNED64(and_64, &)
 WHOLE(add_32, uint32_t, (uint32_t)(x + y))
 WHOLE(subtract_32, uint32_t, (uint32_t)(x - y))
 WHOLE(minimum_32, uint32_t, x < y ? x : y)
+WHOLE(maximum_32, uint32_t, x > y ? x : y)
+WHOLE(minimum_signed_32, int32_t, (uint32_t)(x < y ? x : y))
+WHOLE(maximum_signed_32, int32_t, (uint32_t)(x > y ? x : y))
+WHOLE(shift_left_32, uint32_t, (uint32_t)(y < 32 ? x << y : 0))
+WHOLE(equal_32, uint32_t, x == y)
 WHOLE(shift_right_32, uint32_t, y < 32 ? x >> y : 0)
 WHOLE(and_32, uint32_t, x &y)
 WHOLE(or_32, uint32_t, x | y)
@@ -317,6 +322,11 @@ static const struct {
     {"add.u32", 3, add_32},
     {"sub.u32", 3, subtract_32},
     {"min.u32", 3, minimum_32},
+    {"max.u32", 3, maximum_32},
+    {"min.s32", 3, minimum_signed_32},
+    {"max.s32", 3, maximum_signed_32},
+    {"shl.b32", 3, shift_left_32},
+    {"setp.eq.u32", 3, equal_32},
     {"shr.u32", 3, shift_right_32},
     {"and.b32", 3, and_32},
     {"or.b32", 3, or_32},

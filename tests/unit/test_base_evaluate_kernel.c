@@ -29,12 +29,18 @@ static bool is_shallow(const void *kernel)
            kernel == (const void *)float32_cast_step;
 }
 
+static bool is_magnitude(const void *kernel)
+{
+    return kernel == (const void *)magnitude_of_2 || kernel == (const void *)magnitude_of_3 ||
+           kernel == (const void *)magnitude_of_4;
+}
+
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
 {
     const bool is_general = kernel == (const void *)evaluate_real || kernel == (const void *)evaluate_complex ||
                             kernel == (const void *)evaluate_whole || kernel == (const void *)evaluate_copy;
-    ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
+    ck_assert_uint_eq(block_threads, is_table(kernel) ? TABLE_THREADS : CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
     (void)launcher;
     launches++;
@@ -49,6 +55,12 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     } else if (is_shallow(kernel)) {
         void (*run)(const cc__shallow_plan) = (void (*)(const cc__shallow_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__shallow_plan *)arguments[0]));
+    } else if (kernel == (const void *)complex64_step || kernel == (const void *)complex128_step) {
+        void (*run)(const cc__complex_plan) = (void (*)(const cc__complex_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__complex_plan *)arguments[0]));
+    } else if (is_magnitude(kernel)) {
+        void (*run)(const cc__magnitude_plan) = (void (*)(const cc__magnitude_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__magnitude_plan *)arguments[0]));
     } else if (is_general) {
         void (*run)(const cc__general_plan) = (void (*)(const cc__general_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__general_plan *)arguments[0]));
@@ -257,6 +269,117 @@ START_TEST(kernels_of_one_step_agree_with_the_host)
 }
 END_TEST
 
+/* Each step of complex numbers on one or two sources, complex or real, in either precision. */
+START_TEST(kernels_of_one_complex_step_agree_with_the_host)
+{
+    static const cc_step_kind complex_kinds[] = {
+        CC_STEP_ADD,       CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE, CC_STEP_MULTIPLY_ADD,
+        CC_STEP_NEGATE,    CC_STEP_ABSOLUTE, CC_STEP_SQUARE,   CC_STEP_REAL,   CC_STEP_IMAGINARY,
+        CC_STEP_CONJUGATE, CC_STEP_ARGUMENT, CC_STEP_EQUAL,    CC_STEP_SELECT};
+    unsigned char *buffers[4];
+    uint32_t state = 31;
+    int32_t counts[2] = {0};
+    const int64_t most = 1600;
+    const size_t bytes = (size_t)most * 16;
+    for (int32_t n = 0; n < 4; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    for (int32_t round = 0; round < 400; round++) {
+        const bool is_wide = round % 2 != 0;
+        const cc_pixel_type pair[] = {is_wide ? CC_PIXEL_COMPLEX128 : CC_PIXEL_COMPLEX64,
+                                      is_wide ? CC_PIXEL_FLOAT64 : CC_PIXEL_FLOAT32};
+        const int64_t skip = random_below(&state, 5);
+        const int64_t count = round % 8 == 0 ? 1500 + random_below(&state, 90) : 1 + random_below(&state, 200);
+        cc__evaluate work;
+        memset(&work, 0, sizeof work);
+        work.numbers = CC__NUMBERS_COMPLEX;
+        work.components = 1;
+        work.source_count = (int32_t)(1 + random_below(&state, 2));
+        work.destination_type = pair[random_below(&state, 2)];
+        memcpy(work.size, (const int64_t[]){count, 1, 1, 1}, sizeof work.size);
+        work.destination.stride[0] = bytes_of_type(work.destination_type);
+        work.destination.data = buffers[2] + skip * work.destination.stride[0];
+        for (int32_t n = 0; n < work.source_count; n++) {
+            cc__source *source = &work.sources[n];
+            source->type = pair[random_below(&state, 3) == 0];
+            source->components = 1;
+            source->stride[0] = bytes_of_type(source->type);
+            source->component_stride = source->stride[0];
+            write_cases(source->type, random_below(&state, 5000), count + 5, buffers[n]);
+            source->data = buffers[n] + skip * source->stride[0];
+        }
+        const cc__term value = {.kind = CC__TERM_VALUE, .value = (double)random_below(&state, 5) - 2.0};
+        const cc__term second = {.kind = CC__TERM_SOURCE, .number = work.source_count - 1};
+        work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+        work.steps[1] =
+            (cc__instruction){.kind = (int32_t)complex_kinds[round / 2 % 14], .a = second, .b = value, .slot = -1};
+        if (random_below(&state, 3) == 0) {
+            work.steps[1].a = value;
+            work.steps[1].b = second;
+        }
+        const bool a_is_real = work.steps[1].a.kind == CC__TERM_VALUE ||
+                               cc__complex_is_real(work.sources[work.steps[1].a.number].type) != 0;
+        work.steps[1].reals =
+            (cc__complex_is_real(work.sources[0].type) != 0 ? CC__VALUE_IS_REAL : 0) | (a_is_real ? CC__A_IS_REAL : 0);
+        work.step_count = random_below(&state, 10) == 0 ? 1 : 2;
+        memset(buffers[2], 0x5a, bytes);
+        memset(buffers[3], 0x5a, bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[3] + skip * work.destination.stride[0];
+        if (random_below(&state, 4) == 0 && work.sources[0].type == work.destination_type) {
+            memcpy(work.destination.data, work.sources[0].data, (size_t)(count * work.sources[0].stride[0]));
+            work.sources[0].data = work.destination.data;
+        }
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[2], buffers[3], bytes) == 0, "round %d, step %d", round, work.steps[1].kind);
+        counts[is_wide] += last_kernel == (is_wide ? (const void *)complex128_step : (const void *)complex64_step);
+    }
+    ck_assert_int_gt(counts[0], 100);
+    ck_assert_int_gt(counts[1], 100);
+    for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Vectors of 2 to 4 components, with every head and tail. */
+START_TEST(magnitudes_agree_with_the_host)
+{
+    unsigned char *buffers[3];
+    uint32_t state = 8;
+    int32_t counts[5] = {0};
+    const size_t bytes = 640 * 16;
+    for (int32_t n = 0; n < 3; n++)
+        buffers[n] = aligned_alloc(64, bytes);
+    for (int32_t round = 0; round < 120; round++) {
+        const int32_t components = 2 + round % 3;
+        const int64_t skip = round / 3 % 5;
+        const int64_t count = 1 + random_below(&state, 600);
+        cc__evaluate work = {.destination_type = CC_PIXEL_FLOAT32,
+                             .components = 1,
+                             .size = {count, 1, 1, 1},
+                             .source_count = 1,
+                             .step_count = 1,
+                             .destination = {.data = buffers[1] + 4 * skip, .stride = {4}}};
+        write_cases(CC_PIXEL_FLOAT32, random_below(&state, 60), (count + skip) * components, buffers[0]);
+        work.sources[0] = (cc__source){.data = buffers[0] + skip * 4 * components,
+                                       .stride = {(int64_t)4 * components},
+                                       .type = CC_PIXEL_FLOAT32,
+                                       .components = components};
+        work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_MAGNITUDE}, .slot = -1};
+        memset(buffers[1], 0x5a, bytes);
+        memset(buffers[2], 0x5a, bytes);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[2] + 4 * skip;
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[1], buffers[2], bytes) == 0, "round %d", round);
+        counts[components] += is_magnitude(last_kernel);
+    }
+    for (int32_t n = 2; n <= 4; n++)
+        ck_assert_int_gt(counts[n], 15);
+    for (int32_t n = 0; n < 3; n++)
+        free(buffers[n]);
+}
+END_TEST
+
 /* Any steps of an 8-bit source, for all types that its results may have. */
 START_TEST(tables_agree_with_the_host)
 {
@@ -428,8 +551,8 @@ END_TEST
 static int32_t programs;
 
 /* Every second time there is no kernel. */
-static cc_status launch_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
-                                bool *out_done)
+static cc_status run_program(const cc__launcher *self, const cc__program *program, const cc__program_call *call,
+                             bool *out_done)
 {
     (void)self;
     *out_done = programs++ % 2 == 0;
@@ -447,7 +570,7 @@ static cc_status launch_program(const cc__launcher *self, const cc__program *pro
 START_TEST(compiled_kernels_agree_with_the_host)
 {
     cc__launcher with_programs = launcher;
-    with_programs.launch_program = launch_program;
+    with_programs.launch_program = run_program;
     unsigned char *buffers[6];
     uint32_t state = 99;
     const size_t bytes = 800 * 8;
@@ -592,6 +715,8 @@ int main(void)
     tcase_add_loop_test(tcase, dense_kernels_agree_with_the_host, 0, 4);
     tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
+    tcase_add_test(tcase, kernels_of_one_complex_step_agree_with_the_host);
+    tcase_add_test(tcase, magnitudes_agree_with_the_host);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);
     tcase_add_test(tcase, plain_limits_do_what_limits_do);

@@ -128,20 +128,20 @@ END_TEST
 /* At the edges of bins, and where (upper - lower) * scale is rounded up to more than there are bins. */
 START_TEST(edges_of_bins)
 {
-    enum {
-        COUNT = CC__REDUCE_LANES * ROUNDS_32
-    };
-    float values[COUNT];
-    for (int32_t bins = 1; bins < 60; bins += 1 + bins / 8) {
-        const double lower = 0.1, upper = 0.1 + 0.7 * bins, width = (upper - lower) / bins;
-        for (int32_t i = 0; i < COUNT; i++) {
+    static float values[2 * FEW];
+    for (int32_t bins = 1; bins < 60; bins += 2 + bins / 3) {
+        const double lower = 0.1, upper = (double)(0.1F + 0.7F * (float)bins), width = (upper - lower) / bins;
+        for (int32_t i = 0; i < 2 * FEW; i++) {
             const float edge = (float)(lower + i % (bins + 1) * width);
             values[i] = i % 3 == 0 ? edge : nextafterf(edge, i % 3 == 1 ? -INFINITY : INFINITY);
         }
-        values[0] = NAN, values[1] = -INFINITY, values[2] = INFINITY, values[3] = -0.0F;
-        cc__histogram work = {.components = 1, .size = {COUNT, 1, 1, 1}, .lower = lower, .upper = upper, .bins = bins};
+        values[0] = NAN, values[1] = -INFINITY, values[2] = INFINITY, values[3] = -0.0F, values[4] = (float)upper;
+        /* By one block and by several. */
+        cc__histogram work = {.components = 1, .size = {FEW, 1, 1, 1}, .lower = lower, .upper = upper, .bins = bins};
         work.source = (cc__reduced){
             .data = (const unsigned char *)values, .stride = {4}, .component_stride = 4, .type = CC_PIXEL_FLOAT32};
+        compare(&work);
+        work.size[0] = 2 * FEW;
         compare(&work);
     }
 }
@@ -149,14 +149,14 @@ END_TEST
 
 START_TEST(failed_launches_leave_bins_as_they_were)
 {
-    static unsigned char source[5000], before[40 * 8];
+    static unsigned char source[9000], before[40 * 8];
     uint64_t expected[40], found[40], scratch[40];
-    for (int32_t i = 0; i < 5000; i++)
+    for (int32_t i = 0; i < 9000; i++)
         source[i] = (unsigned char)(i * 7 % 43);
     memset(before, 0x5a, sizeof before);
     cc__histogram work = {.source = {source, {1, 0, 0, 0}, 1, CC_PIXEL_UINT8, 0},
                           .components = 1,
-                          .size = {5000, 1, 1, 1},
+                          .size = {9000, 1, 1, 1},
                           .upper = 40,
                           .bins = 40,
                           .counts = expected,

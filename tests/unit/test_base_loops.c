@@ -160,7 +160,7 @@ static void check_float32(const cc__loops *loops)
             memset(expected, 0, sizeof expected);
             for (int64_t i = 0; i < count; i++)
                 store_one(types[to], load_one(types[from], source + i * from_bytes), expected + i * to_bytes);
-            loops->store_float32(types[to], values, found, count);
+            loops->store_float32(types[to], (const unsigned char *)values, found, count);
             expect_bytes(loops, cc_pixel_type_name(types[from]), cc_pixel_type_name(types[to]), found, expected,
                          count * to_bytes);
         }

@@ -4,7 +4,7 @@
  */
 #include "base/allocate.h"
 #include "base/program_text.h"
-#include "kernels/evaluate_dense_plan.h"
+#include "kernels/step_math.h"
 #include "support/plain_work.h"
 #include "support/ptx_on_host.h"
 #include "support/rescale_cases.h"
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define MOST 1600
+#define BYTES (MOST * 16)
 #define BUFFERS 7
 
 static const cc_pixel_type types[] = {CC_PIXEL_BOOL,     CC_PIXEL_UINT8,   CC_PIXEL_INT8,   CC_PIXEL_UINT16,
@@ -36,7 +37,7 @@ static unsigned char *buffers[BUFFERS];
 static void make_buffers(void)
 {
     for (int32_t n = 0; n < BUFFERS; n++)
-        buffers[n] = aligned_alloc(64, MOST * 8);
+        buffers[n] = aligned_alloc(64, BYTES);
 }
 
 static void free_buffers(void)
@@ -126,8 +127,8 @@ static bool check_work(cc__evaluate *work, bool is_in_place, const char *what, i
     cc__program program;
     cc__program_call call;
     const int64_t offset = work->destination.data - buffers[BUFFERS - 2];
-    memset(buffers[BUFFERS - 2], 0x5a, MOST * 8);
-    memset(buffers[BUFFERS - 1], 0x5a, MOST * 8);
+    memset(buffers[BUFFERS - 2], 0x5a, BYTES);
+    memset(buffers[BUFFERS - 1], 0x5a, BYTES);
     cc__evaluate_on_host(work);
     work->destination.data = buffers[BUFFERS - 1] + offset;
     if (is_in_place && work->sources[0].type == work->destination_type) {
@@ -138,17 +139,109 @@ static bool check_work(cc__evaluate *work, bool is_in_place, const char *what, i
     if (!cc__program_make(work, &lattice, &program, &call))
         return false;
     run(&program, &call);
-    if (memcmp(buffers[BUFFERS - 2], buffers[BUFFERS - 1], MOST * 8) != 0)
+    if (memcmp(buffers[BUFFERS - 2], buffers[BUFFERS - 1], BYTES) != 0)
         fail_with(work, what, number);
     return true;
 }
+
+/* What follows from the types: which numbers are real. */
+static void find_reals(cc__evaluate *work)
+{
+    int32_t value_is_real = 0, slot_is_real[CC_MAX_STEPS] = {0};
+    work->numbers = CC__NUMBERS_COMPLEX;
+    for (int32_t i = 0; i < work->step_count; i++) {
+        cc__instruction *step = &work->steps[i];
+        const cc__term *a = &step->a;
+        const int32_t a_is_real = a->kind == CC__TERM_SLOT     ? slot_is_real[a->number]
+                                  : a->kind == CC__TERM_SOURCE ? work->sources[a->number].type < CC_PIXEL_COMPLEX64
+                                                               : 1;
+        step->reals = (value_is_real ? CC__VALUE_IS_REAL : 0) | (a_is_real ? CC__A_IS_REAL : 0);
+        if (step->kind == CC_STEP_LOAD)
+            value_is_real = a_is_real;
+        else if (step->kind == CC_STEP_REAL || step->kind == CC_STEP_IMAGINARY || step->kind == CC_STEP_ABSOLUTE ||
+                 step->kind == CC_STEP_EQUAL)
+            value_is_real = 1;
+        else if (step->kind <= CC_STEP_SELECT)
+            value_is_real = 0;
+        if (step->slot >= 0)
+            slot_is_real[step->slot] = value_is_real;
+    }
+}
+
+/* Steps that order have whatever real part there is. */
+START_TEST(any_complex_program_agrees_with_the_host)
+{
+    static const cc_pixel_type complex_types[] = {CC_PIXEL_COMPLEX64, CC_PIXEL_COMPLEX128};
+    uint32_t state = 51 + (uint32_t)_i;
+    int32_t done = 0;
+    make_buffers();
+    for (int32_t round = 0; round < 120; round++) {
+        cc__evaluate work;
+        memset(&work, 0, sizeof work);
+        work.source_count = (int32_t)(1 + random_below(&state, 4));
+        for (int32_t n = 0; n < work.source_count; n++)
+            work.sources[n].type = random_below(&state, 3) == 0 ? types[random_below(&state, TYPES)]
+                                                                : complex_types[random_below(&state, 2)];
+        work.destination_type =
+            random_below(&state, 3) == 0 ? types[random_below(&state, TYPES)] : complex_types[random_below(&state, 2)];
+        make_row(&state, &work, 1 + random_below(&state, random_below(&state, 9) == 0 ? MOST - 20 : 60),
+                 random_below(&state, 9));
+        random_steps(&state, &work, (int32_t)(1 + random_below(&state, random_below(&state, 2) == 0 ? 3 : 12)));
+        find_reals(&work);
+        if (round % share_one_in() == 0)
+            done += check_work(&work, random_below(&state, 3) == 0, "round", round);
+    }
+    ck_assert_int_gt(done, 0);
+    free_buffers();
+}
+END_TEST
+
+/* Parts that are zero, infinite, NaN, the greatest and the least, all with all others. */
+START_TEST(complex_steps_on_special_values)
+{
+    static const double parts[] = {0.0,       -0.0,     1.0, -2.5, INFINITY, -INFINITY, NAN, 0x1.fffffffffffffp+1023,
+                                   0x1p-1074, 0x1p-1022};
+    static const cc_step_kind complex_kinds[] = {CC_STEP_ABSOLUTE, CC_STEP_DIVIDE, CC_STEP_MULTIPLY, CC_STEP_SQUARE,
+                                                 CC_STEP_EQUAL,    CC_STEP_SELECT, CC_STEP_NEGATE,   CC_STEP_CONJUGATE};
+    uint32_t state = 13;
+    make_buffers();
+    for (int32_t kind = 0; kind < 8; kind++) {
+        for (int32_t shift = 0; shift < 10; shift++) {
+            cc__evaluate work;
+            memset(&work, 0, sizeof work);
+            work.source_count = 2;
+            work.sources[0].type = CC_PIXEL_COMPLEX128;
+            work.sources[1].type = CC_PIXEL_COMPLEX128;
+            work.destination_type = CC_PIXEL_COMPLEX128;
+            make_row(&state, &work, 100, 0);
+            work.sources[1].stride[0] = work.sources[1].component_stride = 16;
+            work.sources[1].data = buffers[1];
+            for (int32_t n = 0; n < 100; n++) {
+                const double x[] = {parts[n % 10], parts[n / 10]};
+                const double y[] = {parts[(n + shift) % 10], parts[(n * 3 + shift * 7 + n / 10) % 10]};
+                memcpy(buffers[0] + (size_t)n * sizeof x, x, sizeof x);
+                memcpy(buffers[1] + (size_t)n * sizeof y, y, sizeof y);
+            }
+            const cc__term second = {.kind = CC__TERM_SOURCE, .number = 1};
+            work.step_count = 2;
+            work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+            work.steps[1] =
+                (cc__instruction){.kind = (int32_t)complex_kinds[kind], .a = second, .b = {.kind = CC__TERM_VALUE}};
+            work.steps[1].slot = -1;
+            find_reals(&work);
+            ck_assert(check_work(&work, false, "kind", kind));
+        }
+    }
+    free_buffers();
+}
+END_TEST
 
 START_TEST(any_program_agrees_with_the_host)
 {
     uint32_t state = 41 + (uint32_t)_i;
     int32_t done = 0;
     make_buffers();
-    for (int32_t round = 0; round < 250; round++) {
+    for (int32_t round = 0; round < 200; round++) {
         cc__evaluate work;
         memset(&work, 0, sizeof work);
         work.source_count = (int32_t)(1 + random_below(&state, 5));
@@ -164,6 +257,33 @@ START_TEST(any_program_agrees_with_the_host)
             done += check_work(&work, random_below(&state, 3) == 0, "round", round);
     }
     ck_assert_int_gt(done, 0);
+    free_buffers();
+}
+END_TEST
+
+/* Limits with zeros of either sign, infinities and NaN on all special values: some need fewer comparisons. */
+START_TEST(limits_of_every_kind)
+{
+    static const double limits[] = {0.0, -0.0, 2.5, -1.0, INFINITY, -INFINITY, NAN};
+    uint32_t state = 11;
+    make_buffers();
+    for (int32_t n = 0; n < 7 * 9; n++) {
+        cc__evaluate work;
+        memset(&work, 0, sizeof work);
+        work.source_count = 1;
+        work.sources[0].type = CC_PIXEL_FLOAT64;
+        work.destination_type = CC_PIXEL_FLOAT64;
+        make_row(&state, &work, 150, 0);
+        work.step_count = 2;
+        work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
+        work.steps[1] = (cc__instruction){.kind = n / 7 == 7   ? CC_STEP_MINIMUM
+                                                  : n / 7 == 8 ? CC_STEP_MAXIMUM
+                                                               : CC_STEP_CLAMP,
+                                          .a = {.kind = CC__TERM_VALUE, .value = limits[n % 7]},
+                                          .b = {.kind = CC__TERM_VALUE, .value = limits[n / 7 % 7]},
+                                          .slot = -1};
+        ck_assert(check_work(&work, false, "limits", n));
+    }
     free_buffers();
 }
 END_TEST
@@ -194,20 +314,24 @@ START_TEST(the_assembler_takes_the_text)
     ck_assert_int_ge(descriptor, 0);
     FILE *file = fdopen(descriptor, "w");
     make_buffers();
-    for (int32_t n = 0; n < TYPES; n++) {
+    for (int32_t n = 0; n < TYPES + 4; n++) {
         cc__evaluate work;
         cc__lattice lattice;
         cc__program program;
         cc__program_call call;
         memset(&work, 0, sizeof work);
         work.source_count = 5;
-        work.destination_type = types[n];
+        work.destination_type = types[n % TYPES];
         for (int32_t i = 0; i < work.source_count; i++)
             work.sources[i].type = types[(n + i * (n + 1)) % TYPES];
+        if (n >= TYPES)
+            work.sources[n % 2].type = n % 3 == 0 ? CC_PIXEL_COMPLEX128 : CC_PIXEL_COMPLEX64;
         make_row(&state, &work, 100, 0);
         random_steps(&state, &work, 12);
         for (int32_t i = 1; i < 11; i++)
             work.steps[i].kind = (int32_t)kinds[(n + 2 * i) % KINDS];
+        if (n >= TYPES)
+            find_reals(&work);
         cc__evaluate_plan(&work, &lattice);
         ck_assert(cc__program_make(&work, &lattice, &program, &call));
         char *text = cc__program_text(&program);
@@ -230,6 +354,9 @@ int main(void)
     Suite *suite = suite_create("base_program");
     TCase *tcase = tcase_create("base_program");
     tcase_add_loop_test(tcase, any_program_agrees_with_the_host, 0, 2);
+    tcase_add_loop_test(tcase, any_complex_program_agrees_with_the_host, 0, 2);
+    tcase_add_test(tcase, complex_steps_on_special_values);
+    tcase_add_test(tcase, limits_of_every_kind);
     tcase_add_test(tcase, the_assembler_takes_the_text);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

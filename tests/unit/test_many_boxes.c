@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WIDTH 1280
-#define HEIGHT 960
+#define HEIGHT 1280
 #define CELL 64
 #define BOX 8
 

@@ -412,6 +412,54 @@ START_TEST(scattered_boxes_are_a_step_each)
 }
 END_TEST
 
+static bool refuse(size_t size_bytes)
+{
+    (void)size_bytes;
+    return true;
+}
+
+/* What one plan has allocated the next one needs not. */
+START_TEST(a_plan_leaves_its_room_to_the_next)
+{
+    const cc__box volume = {{0, 0, 0, 0}, {4096, 2, 1, 1}};
+    cc__validity validity;
+    cc__plan_room room = {NULL, 0};
+    cc__plan plan;
+    cc__validity_init(&validity, &volume, HOST | DEVICE(0));
+    for (int64_t i = 0; i < 100; ++i) {
+        const cc__box box = {{4 * i, i % 2, 0, 0}, {2, 1, 1, 1}};
+        put(&validity, box, HOST);
+    }
+    for (int32_t round = 0; round < 3; ++round) {
+        cc__allocate_set_hook(round > 0 ? refuse : NULL);
+        ck_assert_int_eq(cc__plan_make_in(&room, &validity, &volume, 0, CC__PLAN_STALE, 0, &no_peers, &plan), CC_OK);
+        ck_assert_ptr_null(room.steps);
+        ck_assert_int_eq(plan.count, 100);
+        check_origins(&plan);
+        cc__plan_leave(&plan, &room);
+        ck_assert_int_ge(room.capacity, 100);
+        ck_assert_int_eq(plan.count, 0);
+    }
+    cc__allocate_set_hook(NULL);
+    /* Few steps need none, and more than there is room for are allocated. */
+    const cc__box few = {{0, 0, 0, 0}, {8, 2, 1, 1}};
+    ck_assert_int_eq(cc__plan_make_in(&room, &validity, &few, 0, CC__PLAN_STALE, 0, &no_peers, &plan), CC_OK);
+    ck_assert_int_eq(plan.count, 2);
+    ck_assert_ptr_nonnull(room.steps);
+    cc__plan_leave(&plan, &room);
+    for (int64_t i = 100; i < 1000; ++i) {
+        const cc__box box = {{4 * i, i % 2, 0, 0}, {2, 1, 1, 1}};
+        put(&validity, box, HOST);
+    }
+    ck_assert_int_eq(cc__plan_make_in(&room, &validity, &volume, 0, CC__PLAN_STALE, 0, &no_peers, &plan), CC_OK);
+    ck_assert_int_eq(plan.count, 1000);
+    check_origins(&plan);
+    cc__plan_destroy(&plan);
+    cc__free(room.steps);
+    cc__validity_destroy(&validity);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -426,6 +474,7 @@ int main(void)
     tcase_add_test(tcase, no_memory_for_more_steps);
     tcase_add_test(tcase, what_is_together_a_box_is_one_step);
     tcase_add_test(tcase, scattered_boxes_are_a_step_each);
+    tcase_add_test(tcase, a_plan_leaves_its_room_to_the_next);
     tcase_add_test(tcase, nothing_to_do_for_no_pixels);
     tcase_add_loop_test(tcase, random_plans_move_what_is_stale_and_nothing_else, 0, 30);
     suite_add_tcase(suite, tcase);

@@ -16,7 +16,7 @@ static cc__program_outcome outcome;
 
 static void set_up(void)
 {
-    table = cc__program_table_create();
+    table = cc__allocate(sizeof *table);
     ck_assert_ptr_nonnull(table);
     atomic_store(&calls, 0);
     outcome = CC__PROGRAM_MADE;
@@ -24,7 +24,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    cc__program_table_destroy(table);
+    cc__free(table);
     ck_assert_int_eq(cc__allocations_live(), 0);
 }
 
