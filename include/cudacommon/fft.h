@@ -19,10 +19,10 @@ typedef enum cc_filter_domain {
 typedef struct cc_convolve_params {
     uint32_t struct_size; /* set by CC_CONVOLVE_PARAMS_INIT */
     int32_t axis;         /* 0 is i */
-    cc_filter_domain domain;
-    int32_t reserved;
-    int64_t centre; /* in space: which pixel of the filter weighs the pixel itself; -1: its size / 2 */
-    int64_t length; /* of the transforms in pixels; 0: see below */
+    int32_t domain;       /* a cc_filter_domain */
+    int32_t reserved;     /* 0 */
+    int64_t centre;       /* in space: which pixel of the filter weighs the pixel itself; -1: its size / 2 */
+    int64_t length;       /* of the transforms in pixels; 0: see below */
 } cc_convolve_params;
 
 /* Along i, in space, centre in the middle, length 0. */

@@ -20,11 +20,11 @@ typedef enum cc_sigma_unit {
 
 typedef struct cc_gaussian_params {
     uint32_t struct_size;           /* set by CC_GAUSSIAN_PARAMS_INIT */
-    cc_sigma_unit unit;             /* of sigma */
+    int32_t unit;                   /* of sigma, a cc_sigma_unit */
     double sigma[CC_MAX_DIMENSION]; /* >= 0, along i, j, k, l; 0 leaves the axis as it is */
-    double truncate; /* > 0; the filter reaches this many sigmas to either side, rounded to whole pixels */
-    cc_border border;
-    int32_t reserved;
+    double truncate;     /* > 0; the filter reaches this many sigmas to either side, rounded to whole pixels */
+    int32_t border;      /* a cc_border */
+    int32_t reserved;    /* 0 */
     double border_value; /* for CC_BORDER_CONSTANT */
 } cc_gaussian_params;
 

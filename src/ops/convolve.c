@@ -76,7 +76,7 @@ static cc_status read_params(const char *function, const cc_convolve_params *par
     *out_params = defaults;
     memcpy(out_params, params, params->struct_size < sizeof *params ? params->struct_size : sizeof *params);
     if (out_params->domain != CC_FILTER_IN_SPACE && out_params->domain != CC_FILTER_IN_FREQUENCY)
-        return fail_value(function, "params.domain", (int64_t)out_params->domain, "a cc_filter_domain");
+        return fail_value(function, "params.domain", out_params->domain, "a cc_filter_domain");
     return CC_OK;
 }
 

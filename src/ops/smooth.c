@@ -82,9 +82,9 @@ static cc_status read_params(const char *function, const cc_gaussian_params *par
     *out_params = defaults;
     memcpy(out_params, params, params->struct_size < sizeof *params ? params->struct_size : sizeof *params);
     if (out_params->unit != CC_SIGMA_IN_MILLIMETRES && out_params->unit != CC_SIGMA_IN_PIXELS)
-        return fail_value(function, "params.unit", (double)out_params->unit, "a cc_sigma_unit");
+        return fail_value(function, "params.unit", out_params->unit, "a cc_sigma_unit");
     if (out_params->border < CC_BORDER_CONSTANT || out_params->border > CC_BORDER_PERIODIC)
-        return fail_value(function, "params.border", (double)out_params->border, "a cc_border");
+        return fail_value(function, "params.border", out_params->border, "a cc_border");
     if (!isfinite(out_params->truncate) || out_params->truncate <= 0)
         return fail_value(function, "params.truncate", out_params->truncate, "a finite value > 0");
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDE 6
+#define SIDE INT64_C(6)
 
 typedef struct images {
     cc_image *input;

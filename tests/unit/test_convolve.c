@@ -354,7 +354,8 @@ START_TEST(what_is_refused)
     WRONG(CC_ERROR_INVALID_ARGUMENT, "params.struct_size", filter, struct_size = 3);
     WRONG(CC_ERROR_INVALID_ARGUMENT, "params.axis = -1", filter, axis = -1);
     WRONG(CC_ERROR_INVALID_ARGUMENT, "params.axis = 2", filter, axis = 2);
-    WRONG(CC_ERROR_INVALID_ARGUMENT, "params.domain = 2", filter, domain = (cc_filter_domain)2);
+    WRONG(CC_ERROR_INVALID_ARGUMENT, "params.domain = 2", filter, domain = 2);
+    WRONG(CC_ERROR_INVALID_ARGUMENT, "params.domain = -1", filter, domain = -1);
     WRONG(CC_ERROR_INVALID_ARGUMENT, "params.centre = 5", filter, centre = 5);
     WRONG(CC_ERROR_INVALID_ARGUMENT, "params.centre = -2", filter, centre = -2);
     WRONG(CC_ERROR_INVALID_ARGUMENT, "expected at least 12", filter, length = 11);

@@ -191,7 +191,7 @@ START_TEST(slab_by_slab)
     double *values = waves(INT64_C(5) * 4 * 75);
     for (int32_t axes = 1; axes < 8; axes += axes == 1 ? 3 : 1) {
         cc_gaussian_params params = pixels_of_sigma(axes & 1 ? 1.5 : 0, axes & 2 ? 0.8 : 0, axes & 4 ? 1.7 : 0);
-        params.border = (cc_border)_i;
+        params.border = _i;
         params.border_value = -3;
         cc_image *input = volume(CC_PIXEL_FLOAT32, 1, 5, 4, 75, values), *whole = same_kind(input, CC_PIXEL_FLOAT32),
                  *parts = same_kind(input, CC_PIXEL_FLOAT32);
@@ -217,7 +217,7 @@ START_TEST(long_lines_in_float32)
     double *values = waves(INT64_C(68) * 65 * 3);
     for (int32_t n = 0; n < COUNT(sigmas); ++n) {
         cc_gaussian_params params = pixels_of_sigma(sigmas[n], sigmas[n], 0);
-        params.border = (cc_border)_i;
+        params.border = _i;
         params.border_value = -0.5;
         cc_image *input = volume(CC_PIXEL_FLOAT32, 1, 68, 65, 3, values), *output = same_kind(input, CC_PIXEL_FLOAT32),
                  *exact = volume(CC_PIXEL_FLOAT64, 1, 68, 65, 3, values), *wide = same_kind(exact, CC_PIXEL_FLOAT64);
@@ -415,11 +415,16 @@ START_TEST(what_is_refused)
     expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.struct_size",
                    cc_image_smooth_gaussian(image, &wrong, other, STREAM));
     wrong = params;
-    wrong.unit = (cc_sigma_unit)2;
-    expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.unit", cc_image_smooth_gaussian(image, &wrong, other, STREAM));
+    wrong.unit = 2;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.unit = 2",
+                   cc_image_smooth_gaussian(image, &wrong, other, STREAM));
     wrong = params;
-    wrong.border = (cc_border)5;
-    expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.border", cc_image_smooth_gaussian(image, &wrong, other, STREAM));
+    wrong.border = 5;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.border = 5",
+                   cc_image_smooth_gaussian(image, &wrong, other, STREAM));
+    wrong.border = -1;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "params.border = -1",
+                   cc_image_smooth_gaussian(image, &wrong, other, STREAM));
     static const double sigmas[] = {-1, NAN, INFINITY};
     for (int32_t n = 0; n < COUNT(sigmas); ++n) {
         wrong = params;
