@@ -110,8 +110,8 @@ static void fill_row(unsigned char *row, size_t length, const unsigned char *val
 typedef struct fill_state {
     const cc__fill *work;
     bool is_one_byte; /* all bytes of the value are the same */
-    /* The value again and again: one more than fits, so that a block may begin in the middle of one. */
-    unsigned char pattern[CC__PAST_CACHE_BLOCK + CC__MAX_PIXEL_BYTES];
+    /* The value again and again: so often that a block may begin anywhere in the first. */
+    unsigned char pattern[CC__PAST_CACHE_BLOCK + 2 * CC__MAX_PIXEL_BYTES];
 } fill_state;
 
 static void fill_rows_past_cache(const cc__rows *rows, unsigned char *destination, unsigned char *unused,

@@ -82,14 +82,14 @@ END_TEST
 
 START_TEST(fills)
 {
-    static const int64_t pixels[] = {1, 4, 12, 8, 5, 1024, 3, 16};
+    static const int64_t pixels[] = {1, 4, 12, 8, 5, 992, 3, 16};
     uint32_t state = 9;
     int32_t round = 0;
     for (int32_t n = 0; n < SIZES; n++)
         for (int32_t gap = 0; gap < 40; gap += 13, round++) {
             cc__fill work = {.pixel_bytes = pixels[(n + gap) % 8]};
             memcpy(work.size, sizes[n], sizeof work.size);
-            if (work.pixel_bytes == 1024) {
+            if (work.pixel_bytes == 992) {
                 const int64_t few[] = {15, 29, 1, 9};
                 memcpy(work.size, few, sizeof few);
             }
@@ -97,9 +97,9 @@ START_TEST(fills)
             if (gap == 13)
                 memset(work.value, 77, sizeof work.value);
             strides_of(work.size, work.pixel_bytes, gap, work.destination.stride);
-            work.destination.data = expected + gap;
+            work.destination.data = expected + gap + 7;
             plain_fill(&work);
-            work.destination.data = found + gap;
+            work.destination.data = found + gap + 7;
             choose_way(round);
             cc__fill_by_crew(&work);
             ck_assert_mem_eq(found, expected, (size_t)ROOM_BYTES);
