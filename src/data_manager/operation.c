@@ -65,7 +65,7 @@ static void leave_to_borrowers(cc__data_manager *manager, const cc__mapping *map
     }
 }
 
-/* What is at the place now is neither the old pixels nor the new ones, or nobody can say when it is the new ones. */
+/* What is at the place now is neither the old pixels nor the new ones. */
 static void lose_output(cc__data_manager *manager, const cc__mapping *mapping)
 {
     cc__error_state before;
@@ -85,8 +85,9 @@ static cc_status work_on_device(cc__data_manager *manager, cc__mapping *mapping,
     if (status == CC_OK) {
         status = cc__lending_note_use(manager, mapping, stream);
         mapping->is_noted = status == CC_OK;
+        /* What others have of these pixels counts then. When nobody has any, the new ones are all that there is. */
         if (status != CC_OK)
-            lose_output(manager, mapping);
+            cc__validity_forget(&manager->validity, &mapping->box, CC__SOURCE(mapping->place));
         return status;
     }
     /* Of several launches some may be queued: whoever comes next waits for them. */
