@@ -94,11 +94,20 @@ def theirs_of(x: Any, y: Any) -> dict[int, tuple[str, Callable[[], Any]]]:
     return works
 
 
+def show(row: Row) -> None:
+    rate = row.count * cupy.dtype(row.dtype).itemsize * (2 if row.work.startswith("dot") else 1) / row.ours_us / 1000
+    print(
+        f"{row.work:17s} {row.dtype:8s} {row.count:11d}: {row.ours_us:9.2f} us, {rate:7.1f} GB/s; "
+        f"CuPy {row.theirs_us:9.2f} us, {row.theirs_us / row.ours_us:6.2f} times; difference {row.difference:.2g}",
+        flush=True,
+    )
+
+
 def compare(dtype: str, count: int) -> list[Row]:
     image, second = new_image(dtype, count), new_image(dtype, count)
     x, y = array_of(image), array_of(second)
     stream = cupy.cuda.get_current_stream().ptr
-    calls = 1 if x.nbytes > GIB // 16 else 100
+    calls = 1 if x.nbytes > GIB // 16 else 30
     rows = []
     result = cc.Image((1,), "float64", device=0)
     for reduction, (name, theirs) in theirs_of(x, y).items():
@@ -112,6 +121,7 @@ def compare(dtype: str, count: int) -> list[Row]:
             found = float(number[0])
         expected = float(theirs())
         rows.append(Row(name, dtype, count, *times, abs(found - expected) / max(abs(found), sys.float_info.min)))
+        show(rows[-1])
     counts = cc.Image((BINS,), "uint64", device=0)
     lower, upper = ctypes.c_double(0), ctypes.c_double(TYPES[dtype])
 
@@ -125,6 +135,7 @@ def compare(dtype: str, count: int) -> list[Row]:
     with counts.device() as numbers:
         difference = float(cupy.abs(cupy.asarray(numbers).astype("float64") - count_theirs()).sum()) / count
     rows.append(Row(f"histogram of {BINS}", dtype, count, *times, difference))
+    show(rows[-1])
     return rows
 
 
@@ -138,12 +149,6 @@ def main() -> None:
         for count in (GIB // size_bytes, 1 << 20, 1000):
             rows += compare(dtype, count)
             cupy.get_default_memory_pool().free_all_blocks()
-    for row in rows:
-        rate = row.count * cupy.dtype(row.dtype).itemsize * (2 if row.work.startswith("dot") else 1) / row.ours_us / 1000
-        print(
-            f"{row.work:17s} {row.dtype:8s} {row.count:11d}: {row.ours_us:9.2f} us, {rate:7.1f} GB/s; "
-            f"CuPy {row.theirs_us:9.2f} us, {row.theirs_us / row.ours_us:6.2f} times; difference {row.difference:.2g}"
-        )
     slower = [row for row in rows if row.ours_us > row.theirs_us]
     print(f"reduction_cost: {len(rows) - len(slower)} of {len(rows)} at least as fast as CuPy with CUB and cuBLAS")
     if arguments.json:
