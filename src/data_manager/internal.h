@@ -48,7 +48,7 @@ struct cc__data_manager {
     cc__copy *spare_works; /* of the last transfer of several boxes, for the next */
     int32_t spare_work_capacity;
     cc__plan_room spare_steps; /* of the last plan of several boxes, for the next */
-    cc__backend *backend; /* NULL until a device is used */
+    cc__backend *backend;      /* NULL until a device is used */
     cc__site host;
     cc__site *devices;               /* backend->device_count of them */
     cc__allocator *host_allocator;   /* for new memory; NULL: whatever the process has */

@@ -1,9 +1,9 @@
 #include "interop/private_copy.h"
 
 #include "backend/backend.h"
-#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "image/image_handle.h"
+#include "memory/pixel_kernels.h"
 #include "trace/trace.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 #include "ops/rearrange.h"
 
-#include "memory/pixel_kernels.h"
 #include "base/error.h"
 #include "base/past_cache.h"
 #include "kernels/launch.h"
 #include "memory/crew.h"
+#include "memory/pixel_kernels.h"
 #include "ops/lent_images.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-#include "memory/pixel_kernels.h"
 #include "base/error.h"
+#include "memory/pixel_kernels.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 

@@ -1,5 +1,5 @@
-#include "memory/pixel_kernels.h"
 #include "base/error.h"
+#include "memory/pixel_kernels.h"
 #include "ops/tiles.h"
 
 #include <math.h>
