@@ -81,18 +81,19 @@ static __global__ void content_cube(float *pixels, int32_t side, int32_t image_s
 #define CUBE_UNITS 4
 #define CUBE_BLOCKS 64
 
-/* All loads of a thread before its first store. */
+/* All loads of a thread before its first store; a block's units follow each other. */
 template <typename unit>
 static __global__ void copy_cubes(const float *from, float *to, const kernel_cubes cubes)
 {
     const int32_t pixels = sizeof(unit) / sizeof(float), across = cubes.side / pixels;
-    const int64_t step = grid_step(), count = (int64_t)cubes.count * cubes.side * cubes.side * across;
-    for (int64_t first = first_of_thread(); first < count; first += CUBE_UNITS * step) {
+    const int64_t count = (int64_t)cubes.count * cubes.side * cubes.side * across;
+    for (int64_t block = blockIdx.x; block * CUBE_UNITS * THREADS < count; block += gridDim.x) {
         unit units[CUBE_UNITS];
         int64_t at[CUBE_UNITS];
 #pragma unroll
         for (int n = 0; n < CUBE_UNITS; n++) {
-            const int64_t number = first + n * step < count ? first + n * step : first, row = number / across;
+            const int64_t wanted = (block * CUBE_UNITS + n) * THREADS + threadIdx.x;
+            const int64_t number = wanted < count ? wanted : count - 1, row = number / across;
             const int64_t k = row / cubes.side % cubes.side, j = row % cubes.side;
             at[n] = cubes.position[row / cubes.side / cubes.side] + (k * cubes.image_side + j) * cubes.image_side +
                     number % across * pixels;

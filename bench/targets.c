@@ -38,8 +38,6 @@ const target targets[] = {
     {"512 boxes of 32^3 in 512^3, up", "library.boxes.up.32", "limits.link.up.512MiB", RATE_AT_LEAST, 0.9},
     {"512 boxes of 32^3 in 512^3, down", "library.boxes.down.32", "limits.link.down.512MiB", RATE_AT_LEAST, 0.9},
     {"512 boxes of 8^3, of a kernel alone, up", "library.boxes.up.8", "library.boxes.bare_up.8", RATE_AT_LEAST, 0},
-    {"512 boxes of 8^3, of a kernel alone, down", "library.boxes.down.8", "library.boxes.bare_down.8", RATE_AT_LEAST,
-     0},
     {"512 boxes of 32^3, of a kernel alone, up", "library.boxes.up.32", "library.boxes.bare_up.32", RATE_AT_LEAST, 0},
     {"512 boxes of 32^3, of a kernel alone, down", "library.boxes.down.32", "library.boxes.bare_down.32", RATE_AT_LEAST,
      0},

@@ -189,13 +189,14 @@ static cc_status copy_one_by_one(cc__backend *self, int32_t device, cc_stream st
 
 /*
  * Enough to fill the link, also with single bytes. More do not make it faster, and keep the caller's kernels waiting.
- * What holds boxes up is the number of lines of 64 bytes of the host's memory that their rows touch: on an H200 each
+ * What holds boxes up is the number of lines of 64 bytes of the host's memory that their rows touch: on H200s each
  * takes 1.2 to 1.6 ns, whatever reads or writes it (a kernel with more or other loads, bulk copies, the copy engine,
  * kernel and engine together), and more where the CPU has just written it, or where only a part of it is written. So
- * 512 boxes of 8^3 floats take 52 to 80 us up and 47 to 65 down, launch and wait included, and 32^3 at multiples of 32
- * bytes 0.79 and 0.65 of the link, on whole lines 0.90 and 0.92. To pack them on the device first, with one copy, is no
- * way out: the copy takes 26 us, and then the CPU 580 us to put 8^3 in their places, or 70 with fifteen threads that
- * are awake, and 1.6 ms for 32^3, as each row is a line that it does not have.
+ * for 512 boxes a bare kernel, launch and wait included, takes 53 to 90 us up and 51 to 76 down when they are of 8^3
+ * floats, and reaches 0.78 and 0.60 to 0.67 of the link with 32^3 at multiples of 32 bytes, 0.88 to 0.90 and 0.92 to
+ * 0.94 on whole lines. To pack them on the device first, with one copy, is no way out: the copy takes 26 us, and then
+ * the CPU 580 us to put 8^3 in their places, or 70 with fifteen threads that are awake, and 1.6 ms for 32^3, as each
+ * row is a line that it does not have.
  */
 #define LINK_BLOCKS 64
 
