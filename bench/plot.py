@@ -60,7 +60,8 @@ def factor_text(factor):
 
 def draw_rates(axes, result):
     measures = {m["name"]: m for m in result["measures"]}
-    targets = {t["measure"]: t for t in result["targets"] if t["ratio"] is not None}
+    # A measure may be held against several; the first is what is to be reached.
+    targets = {t["measure"]: t for t in reversed(result["targets"]) if t["ratio"] is not None}
     rows = [targets[name] for name in RATES if name in targets]
     for y, target in enumerate(rows):
         measure = measures[target["measure"]]
