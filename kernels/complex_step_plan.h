@@ -69,16 +69,12 @@ static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lat
         return false;
 
     const int32_t number[2] = {loaded->number, y};
-    const void *data[3] = {work->destination.data, NULL, NULL};
-    cc_pixel_type types[3] = {work->destination_type, work->destination_type, work->destination_type};
+    const void *data[3];
+    cc_pixel_type types[3];
     plan->source_count = y >= 0 ? 2 : 1;
+    if (!cc__shallow_find(work, lattice, number, plan->source_count, data, types))
+        return false;
     plan->is_wide = !cc__complex_has_type(types[0], false);
-    for (int32_t n = 0; n < plan->source_count; n++) {
-        if (!cc__shallow_is_dense(work, lattice, number[n]))
-            return false;
-        data[1 + n] = work->sources[number[n]].data;
-        types[1 + n] = work->sources[number[n]].type;
-    }
     for (int32_t n = 0; n <= plan->source_count; n++)
         if (!cc__complex_has_type(types[n], plan->is_wide != 0))
             return false;

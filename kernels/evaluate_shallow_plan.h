@@ -97,6 +97,21 @@ static inline bool cc__shallow_take(const cc__term *term, bool is_used, int32_t 
     return true;
 }
 
+/* The destination, then these sources, if they are dense. */
+static inline bool cc__shallow_find(const cc__evaluate *work, const cc__lattice *lattice, const int32_t number[2],
+                                    int32_t source_count, const void *out_data[3], cc_pixel_type out_types[3])
+{
+    out_data[0] = work->destination.data;
+    out_types[0] = work->destination_type;
+    for (int32_t n = 0; n < source_count; n++) {
+        if (!cc__shallow_is_dense(work, lattice, number[n]))
+            return false;
+        out_data[1 + n] = work->sources[number[n]].data;
+        out_types[1 + n] = work->sources[number[n]].type;
+    }
+    return true;
+}
+
 /* False when the work is not of this kind. */
 static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__shallow_plan *plan)
 {
@@ -116,15 +131,11 @@ static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lat
         return false;
 
     const int32_t number[2] = {loaded->number, y};
-    const void *data[3] = {work->destination.data, NULL, NULL};
-    cc_pixel_type types[3] = {work->destination_type, work->destination_type, work->destination_type};
+    const void *data[3];
+    cc_pixel_type types[3];
     plan->source_count = y >= 0 ? 2 : 1;
-    for (int32_t n = 0; n < plan->source_count; n++) {
-        if (!cc__shallow_is_dense(work, lattice, number[n]))
-            return false;
-        data[1 + n] = work->sources[number[n]].data;
-        types[1 + n] = work->sources[number[n]].type;
-    }
+    if (!cc__shallow_find(work, lattice, number, plan->source_count, data, types))
+        return false;
     for (int32_t n = 0; n <= plan->source_count; n++)
         plan->is_wide |= !cc__dense_is_narrow(types[n]);
     const int64_t unit = plan->is_wide != 0 ? CC__SHALLOW_WIDE_UNIT : CC__SHALLOW_NARROW_UNIT;
