@@ -1,3 +1,4 @@
+#include "host_run.h"
 #include "pressure.h"
 #include "steps.h"
 
@@ -13,23 +14,6 @@ static size_t box_bytes(const oracle_pixels *pixels, const oracle_box *box)
     return (size_t)(oracle_box_count(box) * pixels->pixel_bytes);
 }
 
-typedef struct host_run {
-    unsigned char *memory;
-    unsigned char *dense;
-} host_run;
-
-static void gather(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->dense + dense, run->memory + memory, (size_t)bytes);
-}
-
-static void scatter(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->memory + memory, run->dense + dense, (size_t)bytes);
-}
-
 /* The pixels of a mapping are what they must be: now, on the host; when the stream gets there, on a device. */
 static void check_pixels(model_world *world, const model_mapping *mapping, const char *what)
 {
@@ -42,7 +26,7 @@ static void check_pixels(model_world *world, const model_mapping *mapping, const
     bool *known = malloc(count * sizeof *known);
     oracle_take(pixels, &mapping->box, expected, known);
     if (mapping->place == CC_PLACE_HOST) {
-        work_each_run(&span, gather, &(host_run){span.memory, found});
+        work_each_run(&span, host_gather, &(host_run){span.memory, found});
         for (size_t i = 0; i < count; i++)
             model_check(!known[i] || memcmp(found + i * pixel_bytes, expected + i * pixel_bytes, pixel_bytes) == 0,
                         "the host read pixel %zu of its box wrong: byte 0x%02x, expected 0x%02x; read in: %s", i,
@@ -63,7 +47,7 @@ static void write_pixels(model_world *world, model_mapping *mapping, const oracl
     world_random_values(world, mapping->image->kind, oracle_box_count(box), bytes);
     oracle_put(pixels, box, bytes);
     if (mapping->place == CC_PLACE_HOST)
-        work_each_run(&span, scatter, &(host_run){span.memory, bytes});
+        work_each_run(&span, host_scatter, &(host_run){span.memory, bytes});
     else
         work_write(&world->work, mapping->place, mapping->stream, &span, bytes);
     free(bytes);

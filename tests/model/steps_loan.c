@@ -1,26 +1,10 @@
+#include "host_run.h"
 #include "steps.h"
 
 #include "data_manager/data_manager.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct host_run {
-    unsigned char *memory;
-    unsigned char *dense;
-} host_run;
-
-static void gather(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->dense + dense, run->memory + memory, (size_t)bytes);
-}
-
-static void scatter(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->memory + memory, run->dense + dense, (size_t)bytes);
-}
 
 /* Another stream that comes after the one by which everybody orders; and that comes after what it holds by then. */
 static cc_stream enter(model_world *world, const model_loan *loan)
@@ -55,7 +39,7 @@ static void borrower_reads(model_world *world, const model_loan *loan, const ora
     if (loan->place != CC_PLACE_HOST) {
         work_read(&world->work, loan->place, stream, &span, expected, known, what);
     } else {
-        work_each_run(&span, gather, &(host_run){span.memory, found});
+        work_each_run(&span, host_gather, &(host_run){span.memory, found});
         for (size_t i = 0; i < count; i++)
             model_check(!known[i] || memcmp(found + i * pixel_bytes, expected + i * pixel_bytes, pixel_bytes) == 0,
                         "the borrower read pixel %zu of its box wrong: byte 0x%02x, expected 0x%02x", i,
@@ -74,7 +58,7 @@ static void borrower_writes(model_world *world, const model_loan *loan, const or
     world_random_values(world, loan->kind, oracle_box_count(box), bytes);
     oracle_put(pixels, box, bytes);
     if (loan->place == CC_PLACE_HOST)
-        work_each_run(&span, scatter, &(host_run){span.memory, bytes});
+        work_each_run(&span, host_scatter, &(host_run){span.memory, bytes});
     else
         work_write(&world->work, loan->place, stream, &span, bytes);
     free(bytes);

@@ -1,5 +1,6 @@
 #include "tile_function.h"
 
+#include "host_run.h"
 #include "support/dense_work.h"
 
 #include <stdlib.h>
@@ -13,23 +14,6 @@ oracle_box tile_box(const model_image *image, const cc_tile_pixels *pixels)
         box.size[axis] = pixels->region.size[axis];
     }
     return box;
-}
-
-typedef struct host_run {
-    unsigned char *memory;
-    unsigned char *dense;
-} host_run;
-
-static void gather(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->dense + dense, run->memory + memory, (size_t)bytes);
-}
-
-static void scatter(void *context, int64_t memory, int64_t dense, int64_t bytes)
-{
-    const host_run *run = context;
-    memcpy(run->memory + memory, run->dense + dense, (size_t)bytes);
 }
 
 static work_box span_of(const model_image *image, const cc_tile_pixels *pixels)
@@ -54,7 +38,7 @@ static void check_input(const tile_task *work, const cc_tile *tile, int32_t inpu
     if (count == 0) {
         model_check(span.memory == NULL, "%s gave an input without pixels memory", what);
     } else if (tile->place == CC_PLACE_HOST) {
-        work_each_run(&span, gather, &(host_run){span.memory, found});
+        work_each_run(&span, host_gather, &(host_run){span.memory, found});
         model_check(memcmp(found, expected, bytes) == 0, "%s gave input %d wrong pixels", what, (int)input);
     } else {
         work_read(&work->world->work, tile->place, tile->stream, &span, expected, known, what);
@@ -85,11 +69,11 @@ static void write_on_host(const tile_task *work, const work_box *source, const w
     const int64_t count = source->size[0] * source->size[1] * source->size[2] * source->size[3];
     unsigned char *from = malloc((size_t)(count * source->pixel_bytes));
     unsigned char *to = malloc((size_t)(count * destination->pixel_bytes));
-    work_each_run(source, gather, &(host_run){source->memory, from});
+    work_each_run(source, host_gather, &(host_run){source->memory, from});
     for (int64_t i = 0; i < count; i++)
         value_rescale(work->inputs[0]->kind.type, from + i * source->pixel_bytes, work->scale, work->shift,
                       work->output->kind.type, work->output->kind.components, to + i * destination->pixel_bytes);
-    work_each_run(destination, scatter, &(host_run){destination->memory, to});
+    work_each_run(destination, host_scatter, &(host_run){destination->memory, to});
     free(from);
     free(to);
 }
