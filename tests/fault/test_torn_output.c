@@ -306,6 +306,28 @@ START_TEST(pixels_around_are_not_lost)
 }
 END_TEST
 
+/* All of it is queued, but nobody can say when it is done: others have the old pixels, and these are what counts. */
+START_TEST(what_cannot_be_waited_for_does_not_count)
+{
+    static const faulty_operation waiting[] = {FAULTY_EVENT_RECORD, FAULTY_STREAM_SYNCHRONIZE};
+    if (fixture_device_count() == 0)
+        return;
+    images all = begin(&operations[0], (holder)_i);
+    double *before = numbers_of(all.output);
+    for (size_t n = 0; n < sizeof waiting / sizeof waiting[0]; n++) {
+        const faulty_rule rule = {waiting[n], 1, true, CC_ERROR_DEVICE, FAULTY_NATIVE_ERROR};
+        faulty_backend_add_rule(fixture_backend, &rule);
+    }
+    fixture_expect(CC_ERROR_DEVICE, fill(&all));
+    fail_no_more();
+    fixture_ok(cc_stream_synchronize(0, CC_STREAM_DEFAULT));
+    numbers_expect(all.output, before);
+    expect_on_device(all.output, before);
+    free(before);
+    end(&all);
+}
+END_TEST
+
 /* What failed before anything was queued has lost nothing. */
 START_TEST(a_failure_at_once_loses_nothing)
 {
@@ -362,6 +384,7 @@ int main(void)
     tcase_add_checked_fixture(cases, fixture_setup, fixture_teardown);
     tcase_add_loop_test(cases, what_is_partly_written_does_not_count, 0, OPERATIONS * HOLDERS);
     tcase_add_test(cases, pixels_around_are_not_lost);
+    tcase_add_loop_test(cases, what_cannot_be_waited_for_does_not_count, 0, NOBODY);
     tcase_add_loop_test(cases, a_failure_at_once_loses_nothing, 0, OPERATIONS);
     tcase_add_test(cases, borrowed_pixels_are_the_borrowers);
     suite_add_tcase(suite, cases);

@@ -84,6 +84,21 @@ START_TEST(what_was_prefetched_is_not_moved_again)
 }
 END_TEST
 
+/* Also by a reader for whom nothing else is to be done. As many pixels as move without a copy in between. */
+START_TEST(what_is_on_its_way_is_waited_for)
+{
+    if (fixture_device_count() == 0)
+        return;
+    cc_image *large = fixture_image(CC_PIXEL_UINT8, 1, 2, BYTE_PIXELS_MAX_ROW, 1 << 15, 1);
+    byte_pixels_write_host(large, NULL, 1);
+    fixture_ok(cc_image_prefetch(large, NULL, 0));
+    byte_pixels_write_device(large, NULL, 2, CC_STREAM_DEFAULT);
+    fixture_ok(cc_image_prefetch(large, NULL, CC_PLACE_HOST));
+    byte_pixels_expect_host(large, NULL, 2);
+    cc_image_release(large);
+}
+END_TEST
+
 START_TEST(prefetch_is_refused_while_somebody_writes)
 {
     const cc_region left = region_at(0, 0, 8, SIZE), right = region_at(8, 0, 8, SIZE);
@@ -326,6 +341,7 @@ int main(void)
     tcase_add_test(tcase, prefetch_checks_its_arguments);
     tcase_add_test(tcase, prefetch_to_the_host_fills);
     tcase_add_test(tcase, what_was_prefetched_is_not_moved_again);
+    tcase_add_test(tcase, what_is_on_its_way_is_waited_for);
     tcase_add_test(tcase, prefetch_is_refused_while_somebody_writes);
     tcase_add_test(tcase, a_failed_prefetch_changes_nothing);
     tcase_add_test(tcase, evict_checks_its_arguments);
