@@ -13,9 +13,10 @@ uint64_t cc__report_clock(void); /* nanoseconds */
  * transfer: one that has succeeded, with what finish left of it. `began`: by the clock.
  */
 void cc__report_transfer(const cc__transfer *transfer, uint64_t began);
-/* Memory of a place is about to go; function "" for nobody's. */
+/* A place has got memory that no transfer asked for. */
 void cc__report_allocation(const cc__data_manager *manager, cc_place place, const cc__place_memory *memory,
                            const char *function, const char *reason);
+/* Memory of a place is about to go; function "" for nobody's. */
 void cc__report_free(const cc__data_manager *manager, cc_place place, const cc__place_memory *memory,
                      const char *function, const char *reason);
 /* The same, for pixels that were taken from a place and are still at another. */
