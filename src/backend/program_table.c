@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * The driver takes 20 to 40 ms for a kernel, once for each machine: it keeps on disk what it has compiled. The general
- * kernels lose 2 or 3 ms of an H200's time in these bytes.
+ * A judgement. The driver takes some ten milliseconds for a kernel, and may find it on disk another time; the general
+ * kernels lose 2 or 3 ms of an H200's time in these bytes. Who has moved so many is likely to go on.
  */
 #define WORTH_BYTES ((int64_t)1 << 34)
 
