@@ -203,7 +203,7 @@ static void evaluate_past_cache(evaluation *all, const cc__places *places, int64
     const int64_t *step = all->lattice->step;
     cc__places part = *places;
     if (all->method == METHOD_COPY && step[1 + all->work->steps[0].a.number] == step[0]) {
-        cc__past_cache_copy(places->destination, places->source[all->work->steps[0].a.number],
+        cc__past_cache_move(places->destination, places->source[all->work->steps[0].a.number],
                             (size_t)(count * step[0]));
         return;
     }

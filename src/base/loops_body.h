@@ -188,14 +188,21 @@ CC__TARGET static void CC__VERSION(step_integer)(cc_step_kind kind, cc_pixel_typ
     }
 }
 
-CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, int64_t count, double *restrict out)
-{
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t held;
-        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);
-        const double value = cc__load_FLOAT32(held);
-        out[i] = value * value;
+#define LOAD_SQUARES(ADDED)                                                                                            \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+        uint32_t held;                                                                                                 \
+        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);                                                 \
+        const double value = cc__load_FLOAT32(held);                                                                   \
+        out[i] = value * value ADDED;                                                                                  \
     }
+
+CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, const double *added, int64_t count,
+                                                 double *out)
+{
+    if (added == NULL)
+        LOAD_SQUARES()
+    else
+        LOAD_SQUARES(+added[i])
 }
 
 /* What is done beside a square root costs nothing: the CPU has one unit for those, and many for the rest. */
@@ -265,6 +272,7 @@ static const cc__loops CC__VERSION(loops) = {
 #undef LOAD_FLOAT32
 #undef STORE_FLOAT32
 #undef FLOAT32_STEP
+#undef LOAD_SQUARES
 #undef INTEGER_STEP
 #undef INTEGER_STEPS
 #undef FINISH

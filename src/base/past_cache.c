@@ -45,7 +45,7 @@ int64_t cc__past_cache_part(const unsigned char *destination, int64_t component_
 
 #if defined(__SSE2__)
 
-void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes)
+static inline void copy(unsigned char *destination, const unsigned char *source, size_t bytes, bool is_far)
 {
     const size_t before = (size_t)(-(uintptr_t)destination % LINE);
     if (bytes < before + LINE) {
@@ -57,6 +57,8 @@ void cc__past_cache_copy(unsigned char *destination, const unsigned char *source
     for (; done + LINE <= bytes; done += LINE) {
         const __m128i *from = (const __m128i *)(const void *)(source + done);
         __m128i *to = (__m128i *)(void *)(destination + done);
+        if (is_far)
+            cc__past_cache_foresee(source + done, LINE);
         const __m128i a = _mm_loadu_si128(from);
         const __m128i b = _mm_loadu_si128(from + 1);
         const __m128i c = _mm_loadu_si128(from + 2);
@@ -69,6 +71,16 @@ void cc__past_cache_copy(unsigned char *destination, const unsigned char *source
     memcpy(destination + done, source + done, bytes - done);
 }
 
+void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes)
+{
+    copy(destination, source, bytes, false);
+}
+
+void cc__past_cache_move(unsigned char *destination, const unsigned char *source, size_t bytes)
+{
+    copy(destination, source, bytes, true);
+}
+
 void cc__past_cache_end(void)
 {
     _mm_sfence();
@@ -77,6 +89,11 @@ void cc__past_cache_end(void)
 #else
 
 void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes)
+{
+    memcpy(destination, source, bytes);
+}
+
+void cc__past_cache_move(unsigned char *destination, const unsigned char *source, size_t bytes)
 {
     memcpy(destination, source, bytes);
 }

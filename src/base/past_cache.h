@@ -33,8 +33,10 @@ static inline void cc__past_cache_foresee(const unsigned char *source, int64_t b
         __builtin_prefetch(source + CC__PAST_CACHE_AHEAD + line);
 }
 
-/* As memcpy(). */
+/* As memcpy(), from a source that is in the cache already. */
 void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes);
+/* The same from far away: asks for what comes CC__PAST_CACHE_AHEAD later, in this row or in the next ones. */
+void cc__past_cache_move(unsigned char *destination, const unsigned char *source, size_t bytes);
 
 /* After the last copy of a thread, before another one is told. */
 void cc__past_cache_end(void);

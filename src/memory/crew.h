@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 /* The most threads that work together. */
-#define CC__CREW_MOST 16
+#define CC__CREW_MOST 64
 
 /* For tests: how many cores to believe in; 0 (the default) asks the system. */
 extern int32_t cc__crew_cores;
 
-/* How many threads pay for this many bytes: one for each `bytes_each`, no more than `most` or than there are cores. */
+/*
+ * How many threads pay for this many bytes: one for each `bytes_each` up to 16, and with more for each of them, since
+ * the last of many waits until the others have been made; no more than `most` or than there are cores.
+ */
 int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
 
 /*

@@ -371,12 +371,17 @@ static void check_finish(const cc__loops *loops)
         }
         write_cases(CC_PIXEL_FLOAT32, c, x + 1);
         squares[count] = 12345;
-        loops->load_squares(x + 1, count, squares);
-        ck_assert(squares[count] == 12345);
-        for (int64_t i = 0; i < count; i++) {
-            const double value = load_one(CC_PIXEL_FLOAT32, x + 1 + 4 * i);
-            ck_assert(is_same(value * value, squares[i]));
+        for (int32_t is_sum = 0; is_sum < 2; is_sum++) {
+            loops->load_squares(x + 1, is_sum ? values : NULL, count, squares);
+            ck_assert(squares[count] == 12345);
+            for (int64_t i = 0; i < count; i++) {
+                const double value = load_one(CC_PIXEL_FLOAT32, x + 1 + 4 * i);
+                const double square = value * value;
+                ck_assert(is_same(is_sum ? square + values[i] : square, squares[i]));
+            }
         }
+        loops->load_squares(x + 1, values, count, values);
+        ck_assert_mem_eq(values, squares, (size_t)count * sizeof *values);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,6 +34,16 @@ START_TEST(no_more_threads_than_pay)
     ck_assert_int_eq(cc__crew_size(SIZE_MAX, 1, 100), 1);
     cc__crew_cores = 1000;
     ck_assert_int_eq(cc__crew_size(SIZE_MAX, 1, 1000), CC__CREW_MOST);
+    /* From 16 on so many threads have n * n / 16 shares. */
+    ck_assert_int_eq(cc__crew_size(15 * MIB, MIB, 1000), 15);
+    ck_assert_int_eq(cc__crew_size(16 * MIB, MIB, 1000), 16);
+    ck_assert_int_eq(cc__crew_size(17 * MIB, MIB, 1000), 16);
+    ck_assert_int_eq(cc__crew_size(18 * MIB, MIB, 1000), 17);
+    ck_assert_int_eq(cc__crew_size(64 * MIB, MIB, 1000), 32);
+    ck_assert_int_eq(cc__crew_size(64 * MIB, MIB, 20), 20);
+    ck_assert_int_eq(cc__crew_size(255 * MIB, MIB, 1000), 63);
+    ck_assert_int_eq(cc__crew_size(256 * MIB, MIB, 1000), 64);
+    ck_assert_int_eq(cc__crew_size(10000 * MIB, MIB, 1000), 64);
     cc__crew_cores = 0;
     ck_assert_int_ge(cc__crew_size(SIZE_MAX, 1, 100), 1);
     ck_assert_int_le(cc__crew_size(SIZE_MAX, 1, 100), CC__CREW_MOST);
@@ -56,7 +67,7 @@ static void take_shares(void *context)
         atomic_fetch_add(&self->blocked, 1);
     atomic_fetch_add(&self->started, 1);
     while (atomic_load(&self->started) < self->wait_for)
-        continue;
+        sched_yield();
     for (int32_t i = atomic_fetch_add(&self->next, 1); i < SHARES; i = atomic_fetch_add(&self->next, 1))
         ++self->done[i];
 }

@@ -687,6 +687,63 @@ START_TEST(small_integers_in_every_pair)
 }
 END_TEST
 
+/* Squares that are kept, added, added again, or asked for by their own step; with roots and limits after them. */
+START_TEST(sums_of_squares)
+{
+    enum {
+        MOST = 603
+    };
+    static const cc_step lists[][8] = {
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP0(CC_STEP_SQUARE_ROOT),
+         CC_STEP2(CC_STEP_CLAMP, CC_TAKE_VALUE(0.25), CC_TAKE_VALUE(90))},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)), CC_STEP0(CC_STEP_SQUARE),
+         CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(0)), CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1))},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(3)),
+         CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(4)), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(0)),
+         CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE),
+         CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(0)), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(2)),
+         CC_STEP0(CC_STEP_ABSOLUTE)},
+    };
+    static const int32_t counts[] = {7, 6, 3, 8, 8, 5, 8};
+    static double x[MOST], y[MOST], expected[MOST];
+    const cc_pixel_type type = _i % 2 == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+    for (int32_t n = 0; n < MOST; n++) {
+        x[n] = (double)((float)(n % 211) * 0.37F - 20);
+        y[n] = (double)((float)(n % 97) * -0.73F + 3);
+        const double a = x[n] * x[n], b = y[n] * y[n], sum = b + a;
+        const double values[] = {fmin(fmax(sqrt(sum), 0.25), 90),
+                                 sqrt(fabs(b + x[n])),
+                                 a + a,
+                                 sqrt(sum * b + sum),
+                                 sqrt(fabs(sum * x[n])),
+                                 sqrt(fabs(a + y[n])),
+                                 fabs(sum + a * x[n])};
+        expected[n] = into(type, values[_i / 2]);
+    }
+    cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
+             *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *output = fixture_image(type, 1, 2, MOST, 1, 1);
+    bring_to_device(first);
+    for (int32_t round = 0; round < 2; round++) {
+        cc__past_cache_from_bytes = (size_t)round;
+        fixture_ok(evaluate(lists[_i / 2], counts[_i / 2], first, second, output));
+        cc__past_cache_from_bytes = 0;
+        numbers_expect(output, expected);
+    }
+    cc_image_release(first);
+    cc_image_release(second);
+    cc_image_release(output);
+}
+END_TEST
+
 /* A list of steps with more values than are kept spread, odd rows at odd places, written past the caches. */
 START_TEST(long_lists_past_the_caches)
 {
@@ -818,6 +875,7 @@ static void add_tests_of_values(TCase *tcase)
     tcase_add_test(tcase, parts_of_large_images);
     tcase_add_test(tcase, large_images_are_shared_out);
     tcase_add_loop_test(tcase, small_integers_in_every_pair, 0, 16);
+    tcase_add_loop_test(tcase, sums_of_squares, 0, 14);
     tcase_add_test(tcase, long_lists_past_the_caches);
     tcase_add_test(tcase, casts_and_named_functions);
 }
