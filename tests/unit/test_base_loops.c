@@ -336,6 +336,14 @@ static void check_float32_steps(const cc__loops *loops)
                                     counts[c]);
                 expect_bytes(loops, "float32 step", has_constant ? "value" : "array", found + 3, expected + 3,
                              4 * counts[c]);
+                /* Into either operand. */
+                loops->step_float32((cc_step_kind)kinds[k], x + 1, has_constant ? NULL : y + 2, constant, x + 1,
+                                    counts[c]);
+                ck_assert_mem_eq(x + 1, expected + 3, 4 * (size_t)counts[c]);
+                write_cases(CC_PIXEL_FLOAT32, c, x + 1);
+                loops->step_float32((cc_step_kind)kinds[k], x + 1, has_constant ? NULL : y + 2, constant, y + 2,
+                                    counts[c]);
+                ck_assert_mem_eq(y + 2, expected + 3, 4 * (size_t)counts[c]);
             }
 }
 
