@@ -2,6 +2,7 @@
 #include "support/cuda_on_host.h"
 
 #include "base/allocate.h"
+#include "base/components.h"
 #include "base/program_text.h"
 #include "kernels/evaluate.cu"
 #include "support/plain_work.h"
@@ -336,6 +337,85 @@ START_TEST(kernels_of_one_complex_step_agree_with_the_host)
     ck_assert_int_gt(counts[0], 100);
     ck_assert_int_gt(counts[1], 100);
     for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Complex work that is done by parts as it is, and in real numbers on both sides; counts how much of it can be. */
+static void compare_by_parts(uint32_t *state, unsigned char *const buffers[6], int32_t counts[2])
+{
+    static const cc_step_kind kinds[] = {CC_STEP_ADD,          CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
+                                         CC_STEP_MULTIPLY_ADD, CC_STEP_NEGATE,   CC_STEP_CONJUGATE};
+    static const cc_pixel_type types[] = {CC_PIXEL_COMPLEX64, CC_PIXEL_COMPLEX128, CC_PIXEL_FLOAT32};
+    cc__evaluate work;
+    int64_t bytes = 0;
+    if (!random_work(state, &work, buffers, &bytes))
+        return;
+    const bool has_real = random_below(state, 8) == 0;
+    work.numbers = CC__NUMBERS_COMPLEX;
+    work.destination_type = types[random_below(state, 2)];
+    const int64_t to_bytes = bytes_of_type(work.destination_type);
+    bytes = 80 + random_strides(state, work.size, work.components * to_bytes, to_bytes, work.destination.stride);
+    work.destination.data = buffers[4] + random_below(state, 5) * to_bytes;
+    if (bytes > BUFFER_BYTES)
+        return;
+    for (int32_t n = 0; n < work.source_count; n++) {
+        cc__source *source = &work.sources[n];
+        const bool is_single = source->component_stride == 0;
+        const bool is_real = has_real && n == 0;
+        source->type = types[is_real ? 2 : random_below(state, 2)];
+        source->components = 1;
+        source->component_stride = is_single ? 0 : bytes_of_type(source->type);
+        const int64_t span = random_strides(state, work.size, work.components * bytes_of_type(source->type),
+                                            bytes_of_type(source->type), source->stride);
+        if (span + 80 > BUFFER_BYTES)
+            return;
+        if (random_below(state, 8) == 0)
+            source->stride[random_below(state, CC_MAX_DIMENSION)] = 0;
+        write_cases(source->type, random_below(state, 5000), span / bytes_of_type(source->type) + 5, buffers[n]);
+        source->data = buffers[n] + random_below(state, 5) * bytes_of_type(source->type);
+    }
+    const bool has_other = random_below(state, 8) == 0;
+    for (int32_t i = 1; i < work.step_count; i++) {
+        cc__instruction *step = &work.steps[i];
+        step->kind = (int32_t)kinds[random_below(state, has_other ? 7 : 6)];
+        const bool scales =
+            step->kind == CC_STEP_MULTIPLY || step->kind == CC_STEP_DIVIDE || step->kind == CC_STEP_MULTIPLY_ADD;
+        if (!has_other) {
+            step->a = (cc__term){.kind = scales ? CC__TERM_VALUE : CC__TERM_SOURCE, .value = 0.1 * (double)(i - 2)};
+            step->b = (cc__term){.kind = random_below(state, 8) == 0 ? CC__TERM_VALUE : CC__TERM_SOURCE,
+                                 .value = 3.0,
+                                 .number = (int32_t)random_below(state, work.source_count)};
+        }
+        step->reals = step->a.kind == CC__TERM_VALUE ? CC__A_IS_REAL : 0;
+    }
+    work.steps[0].a.kind = CC__TERM_SOURCE;
+    memset(buffers[4], 0x5a, (size_t)bytes);
+    memset(buffers[5], 0x5a, (size_t)bytes);
+    cc__evaluate parts = work;
+    cc__evaluate_by_parts(&parts);
+    counts[parts.numbers == CC__NUMBERS_REAL]++;
+    cc__evaluate_on_host(&work);
+    parts.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+    cc__evaluate_on_host(&parts);
+    ck_assert(memcmp(buffers[4], buffers[5], (size_t)bytes) == 0);
+    memset(buffers[5], 0x5a, (size_t)bytes);
+    ck_assert_int_eq(cc__launch_evaluate(&parts, &launcher), CC_OK);
+    ck_assert(memcmp(buffers[4], buffers[5], (size_t)bytes) == 0);
+}
+
+START_TEST(complex_work_by_parts_agrees)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 61;
+    int32_t counts[2] = {0};
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    for (int32_t round = 0; round < 600; round++)
+        compare_by_parts(&state, buffers, counts);
+    ck_assert_int_gt(counts[0], 100);
+    ck_assert_int_gt(counts[1], 100);
+    for (int32_t n = 0; n < 6; n++)
         free(buffers[n]);
 }
 END_TEST
@@ -716,6 +796,7 @@ int main(void)
     tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, kernels_of_one_complex_step_agree_with_the_host);
+    tcase_add_test(tcase, complex_work_by_parts_agrees);
     tcase_add_test(tcase, magnitudes_agree_with_the_host);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);
