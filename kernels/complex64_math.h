@@ -1,8 +1,5 @@
 /*
- * Single steps on complex64, with the results of step_math.h in less time. Parts are float32, whose products float64
- * holds exactly: a sum of two fused with one of them still rounds once. Quotients, magnitudes and angles come from an
- * approximation with an error far below what float32 shows. Where the error could change the rounding all the same,
- * which is seldom, and where numbers are not ordinary ones, step_math.h is asked.
+ * Steps on complex64 into float32 with the results of step_math.h, in less time. Plain C, and for the GPU's compiler.
  */
 #ifndef CC_KERNELS_COMPLEX64_MATH_H
 #define CC_KERNELS_COMPLEX64_MATH_H
@@ -11,14 +8,18 @@
 
 #include <stdbool.h>
 
-/* Bits of float32. */
-typedef struct cc__parts {
-    uint32_t real;
-    uint32_t imaginary;
-} cc__parts;
+/* Parts that are float32 need no scaling: float64 holds their squares. Infinite where a part is, NaN or not the other.
+ */
+CC__SHARED double cc__complex64_magnitude(cc__complex z)
+{
+    const double x = cc__magnitude_of_real(z.real);
+    const double y = cc__magnitude_of_real(z.imaginary);
+    const double root = cc__square_root(z.real * z.real + z.imaginary * z.imaginary);
+    return x > 0x1p128 || y > 0x1p128 ? (double)INFINITY : root;
+}
 
-/* x * y + z, rounded once: of an exact product or an approximation, so that it does not matter whether twice. */
-CC__SHARED double cc__fused(double x, double y, double z)
+/* x * y + z of approximations, for which it does not matter whether it rounds once or twice. */
+CC__SHARED double cc__about_sum(double x, double y, double z)
 {
 #ifdef __CUDA_ARCH__
     return __fma_rn(x, y, z);
@@ -27,7 +28,7 @@ CC__SHARED double cc__fused(double x, double y, double z)
 #endif
 }
 
-/* To 20 bits, as GPUs find it; of an approximation nothing else may be expected. */
+/* To 20 bits, as GPUs find it: nothing else may be expected of it. */
 CC__SHARED double cc__about_inverse(double value)
 {
 #ifdef __CUDA_ARCH__
@@ -39,109 +40,15 @@ CC__SHARED double cc__about_inverse(double value)
 #endif
 }
 
-CC__SHARED double cc__about_inverse_root(double value)
-{
-#ifdef __CUDA_ARCH__
-    double inverse;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(value));
-    return inverse;
-#else
-    return cc__float64_of_bits(cc__bits_of_float64(1.0 / sqrt(value)) & ~(uint64_t)UINT32_MAX);
-#endif
-}
-
-CC__SHARED float cc__about_inverse_float32(float value)
+CC__SHARED float cc__about_quotient(float x, float y)
 {
 #ifdef __CUDA_ARCH__
     float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(value));
-    return inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
+    return x * inverse;
 #else
-    return 1.0F / value;
+    return x / y;
 #endif
-}
-
-/*
- * Whether all numbers that differ from this one by less than `doubt` of its last bits become the same float32: it is
- * 0 or far below all float32, or a normal one and not so near to the middle between two. Exponents are compared in the
- * upper half.
- */
-CC__SHARED bool cc__is_sure(double value, uint32_t doubt)
-{
-    const uint64_t bits = cc__bits_of_float64(value);
-    const uint32_t upper = (uint32_t)(bits >> 32) & INT32_MAX;
-    const uint32_t from_middle = ((uint32_t)bits - (UINT32_C(0x10000000) - doubt)) & UINT32_C(0x1fffffff);
-    const uint32_t least_normal = (1023 - 126) << 20;
-    const uint32_t far_below = (1023 - 160) << 20;
-    const uint32_t too_large = (1023 + 127) << 20;
-    return from_middle >= 2 * doubt && upper - far_below >= least_normal - far_below && upper < too_large;
-}
-
-CC__SHARED uint32_t cc__complex64_rounded(double value)
-{
-    return cc__bits_of_float32((float)value);
-}
-
-CC__SHARED cc__complex cc__complex64_value(cc__parts z)
-{
-    return cc__complex_of(cc__load_FLOAT32(z.real), cc__load_FLOAT32(z.imaginary));
-}
-
-CC__SHARED cc__parts cc__complex64_of(cc__complex z)
-{
-    cc__parts parts = {cc__store_FLOAT32(z.real), cc__store_FLOAT32(z.imaginary)};
-    return parts;
-}
-
-CC__SHARED cc__parts cc__complex64_product(cc__parts x_bits, cc__parts y_bits)
-{
-    const cc__complex x = cc__complex64_value(x_bits);
-    const cc__complex y = cc__complex64_value(y_bits);
-    return cc__complex64_of(cc__complex_of(cc__fused(x.real, y.real, -(x.imaginary * y.imaginary)),
-                                           cc__fused(x.real, y.imaginary, x.imaginary * y.real)));
-}
-
-CC__SHARED_APART cc__parts cc__complex64_quotient_apart(cc__parts x, cc__parts y)
-{
-    return cc__complex64_of(cc__complex_quotient(cc__complex64_value(x), cc__complex64_value(y), 0));
-}
-
-/* The inverse of |y|^2 has an error of about 2^-52: one of 2^-20 to the third power, and roundings. */
-CC__SHARED cc__parts cc__complex64_quotient(cc__parts x_bits, cc__parts y_bits)
-{
-    const cc__complex x = cc__complex64_value(x_bits);
-    const cc__complex y = cc__complex64_value(y_bits);
-    const double square = cc__fused(y.imaginary, y.imaginary, y.real * y.real);
-    const double inverse = cc__about_inverse(square);
-    double rest = cc__fused(-square, inverse, 1.0);
-    rest = cc__fused(rest, rest, rest);
-    const double nearer = cc__fused(inverse, rest, inverse);
-    const double real = cc__fused(x.imaginary, y.imaginary, x.real * y.real) * nearer;
-    const double imaginary = cc__fused(x.imaginary, y.real, -(x.real * y.imaginary)) * nearer;
-    if (!cc__is_sure(real, 64) || !cc__is_sure(imaginary, 64))
-        return cc__complex64_quotient_apart(x_bits, y_bits);
-    cc__parts made = {cc__complex64_rounded(real), cc__complex64_rounded(imaginary)};
-    return made;
-}
-
-CC__SHARED_APART uint32_t cc__complex64_magnitude_apart(cc__parts z)
-{
-    return cc__store_FLOAT32(cc__complex_magnitude(cc__complex64_value(z)));
-}
-
-/* With g about the root of s and h about half its inverse, r = 1 / 2 - g h: the root is g (1 + r + 3 / 2 r^2 + ...). */
-CC__SHARED uint32_t cc__complex64_magnitude(cc__parts bits)
-{
-    const cc__complex z = cc__complex64_value(bits);
-    uint64_t square = cc__bits_of_float64(cc__fused(z.imaginary, z.imaginary, z.real * z.real));
-    /* In place of 0, of which there is no inverse: its root is far below all float32. */
-    const uint64_t least = (uint64_t)(1023 - 400) << 52;
-    square = square > least ? square : least;
-    const double inverse = cc__about_inverse_root(cc__float64_of_bits(square));
-    const double root = cc__float64_of_bits(square) * inverse;
-    const double rest = cc__fused(-root, inverse * 0.5, 0.5);
-    const double nearer = cc__fused(root * rest, cc__fused(rest, 1.5, 1.0), root);
-    return cc__is_sure(nearer, 64) ? cc__complex64_rounded(nearer) : cc__complex64_magnitude_apart(bits);
 }
 
 /* The angles of k / 8: themselves, and taken from a right angle, from a straight one, and with a right one. */
@@ -162,59 +69,65 @@ CC__SHARED uint32_t cc__complex64_magnitude(cc__parts bits)
 static __device__ const double cc__angle_bases_on_device[36] = CC__ANGLE_BASES;
 #endif
 
-CC__SHARED_APART uint32_t cc__complex64_angle_apart(cc__parts z)
-{
-    const cc__complex value = cc__complex64_value(z);
-    return cc__store_FLOAT32(cc__angle(value.real, value.imaginary));
-}
-
 /*
- * As cc__angle() with one division: for x >= y and c = k / 8 near y / x, atan(y / x) = atan(c) + atan((y - c x) / (x +
- * c y)). The polynomial equals atan at Chebyshev's nodes of |r| <= 1 / 16, and differs by less than 2^-50 between them.
+ * The angle of z, as cc__angle() and a rounding to float32 give it, or anything where *is_sure is made false: then that
+ * is to be done. With one division, by way of c = k / 8 near y / x for x >= y >= 0: atan(y / x) = atan(c) +
+ * atan((y - c x) / (x + c y)), the last |r| <= 1 / 16. The polynomial equals atan there at Chebyshev's nodes, and
+ * differs from it by less than 2^-50 of it. Float32 has rounded the result rightly unless it is nearly in the middle
+ * between two.
  */
-CC__SHARED uint32_t cc__complex64_angle(cc__parts z)
+CC__SHARED uint32_t cc__complex64_about_angle(uint32_t real_bits, uint32_t imaginary_bits, bool *is_sure)
 {
-    const uint32_t real = z.real & INT32_MAX;
-    const uint32_t imaginary = z.imaginary & INT32_MAX;
+    const uint32_t real = real_bits & INT32_MAX;
+    const uint32_t imaginary = imaginary_bits & INT32_MAX;
     const bool is_steep = imaginary > real;
     const uint32_t smaller = is_steep ? real : imaginary;
     uint32_t larger = is_steep ? imaginary : real;
-    /* Below 2^-100 but not 0, or not below 2^100. */
+    /* Not below 2^100, or below 2^-100 and not 0; in place of 0 comes what has the angle 0 too. */
     const uint32_t least = (127 - 100) << 23;
     const uint32_t too_large = (127 + 100) << 23;
     const bool is_far = larger >= too_large || larger - 1 < least - 1;
     larger = larger > least ? larger : least;
-    /* At 1.5 * 2^20 the last bit of a float32 is worth 1 / 8. */
-    const float ratio = cc__float32_of_bits(smaller) * cc__about_inverse_float32(cc__float32_of_bits(larger));
+
+    /* At 1.5 * 2^20 the last bit of a float32 is worth 1 / 8, at 2^49 that of a float64. */
+    const float ratio = cc__about_quotient(cc__float32_of_bits(smaller), cc__float32_of_bits(larger));
     uint32_t eighths = cc__bits_of_float32(ratio + 0x1.8p20F) & 15;
     eighths = eighths < 8 ? eighths : 8;
     const double near = cc__float64_of_bits(UINT64_C(0x4300000000000000) | eighths) - 0x1p49;
     const double x = cc__load_FLOAT32(larger);
     const double y = cc__load_FLOAT32(smaller);
-    const double below = cc__fused(near, y, x);
+    const double below = cc__about_sum(near, y, x);
     const double inverse = cc__about_inverse(below);
-    double rest = cc__fused(-below, inverse, 1.0);
-    rest = cc__fused(rest, rest, rest);
-    const double tangent = cc__fused(-near, x, y) * cc__fused(inverse, rest, inverse);
+    /* The error's third power is left of it. */
+    double rest = cc__about_sum(-below, inverse, 1.0);
+    rest = cc__about_sum(rest, rest, rest);
+    const double tangent = cc__about_sum(-near, x, y) * cc__about_sum(inverse, rest, inverse);
     const double square = tangent * tangent;
-    double sum = cc__fused(square, 0x1.c436ff8a6bef1p-4, -0x1.249161bcde69ep-3);
-    sum = cc__fused(square, sum, 0x1.9999996b56d19p-3);
-    sum = cc__fused(square, sum, -0x1.55555555549c5p-2);
-    sum = cc__fused(tangent * square, sum, tangent);
+    double sum = cc__about_sum(square, 0x1.c436ff8a6bef1p-4, -0x1.249161bcde69ep-3);
+    sum = cc__about_sum(square, sum, 0x1.9999996b56d19p-3);
+    sum = cc__about_sum(square, sum, -0x1.55555555549c5p-2);
+    sum = cc__about_sum(tangent * square, sum, tangent);
 
-    const uint32_t is_left = z.real >> 31;
-    const uint32_t quadrant = 2 * is_left + (is_steep ? 1 : 0);
+    const uint32_t is_left = real_bits >> 31;
+    const uint32_t place = eighths + (is_steep ? 9 : 0) + (is_left != 0 ? 18 : 0);
     const uint64_t turned = (uint64_t)(is_left ^ (is_steep ? 1 : 0)) << 63;
 #ifdef __CUDA_ARCH__
-    const double base = cc__angle_bases_on_device[9 * quadrant + eighths];
+    const double base = cc__angle_bases_on_device[place];
 #else
     static const double bases[36] = CC__ANGLE_BASES;
-    const double base = bases[9 * quadrant + eighths];
+    const double base = bases[place];
 #endif
     const double angle = base + cc__float64_of_bits(cc__bits_of_float64(sum) ^ turned);
-    if (is_far || !cc__is_sure(angle, 256))
-        return cc__complex64_angle_apart(z);
-    return cc__complex64_rounded(angle) | (z.imaginary & ~(uint32_t)INT32_MAX);
+
+    /* What is not 0 has the least normal float32 or more, or becomes 0 as less than 2^-160 does. */
+    const uint64_t bits = cc__bits_of_float64(angle);
+    const uint32_t doubt = 256;
+    const uint32_t from_middle = ((uint32_t)bits - (UINT32_C(0x10000000) - doubt)) & UINT32_C(0x1fffffff);
+    const uint32_t least_normal = (1023 - 126) << 20;
+    const uint32_t far_below = (1023 - 160) << 20;
+    if (is_far || from_middle < 2 * doubt || (uint32_t)(bits >> 32) - far_below < least_normal - far_below)
+        *is_sure = false;
+    return cc__bits_of_float32((float)angle) | (imaginary_bits & ~(uint32_t)INT32_MAX);
 }
 
 #endif
