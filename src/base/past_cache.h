@@ -9,6 +9,8 @@
 
 /* For tests: from how many bytes on it pays; 0 (the default): when the last cache cannot hold them. */
 extern size_t cc__past_cache_from_bytes;
+/* For tests: stores of 16 bytes, also where the CPU has wider ones. */
+extern bool cc__past_cache_is_narrow;
 
 /* Whether what an operation leaves would be gone from the caches at its end. moved_bytes: all that it reads and writes.
  */

@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include <signal.h>
 
+#define HUGE_BYTES ((size_t)2 << 20)
+#define SHARES_EACH ((int64_t)4)
+
 int32_t cc__crew_cores;
 
 /*
@@ -30,6 +33,12 @@ int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most)
         return 1;
     const int32_t cores = cc__crew_cores > 0 ? cc__crew_cores : cc__cores_usable();
     return most < cores ? most : cores;
+}
+
+int64_t cc__crew_share(int64_t count, size_t item_bytes, int64_t usual, int32_t threads)
+{
+    const int64_t whole = (int64_t)(HUGE_BYTES / item_bytes);
+    return whole > usual && count / whole >= SHARES_EACH * threads ? whole : usual;
 }
 
 static void *start(void *argument)

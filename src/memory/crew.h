@@ -20,6 +20,13 @@ extern int32_t cc__crew_cores;
 int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
 
 /*
+ * How many of `count` items, of which each writes `item_bytes` that follow each other, a thread takes at a time: what a
+ * huge page holds, where that leaves enough for all, or `usual`. Threads that touch one new page at the same time each
+ * clear all of it, and all but one do so in vain.
+ */
+int64_t cc__crew_share(int64_t count, size_t item_bytes, int64_t usual, int32_t threads);
+
+/*
  * Calls `work` in up to `size` threads at once, one of them the caller's, and returns when all have come back. `work`
  * takes its share from `context` until nothing is left, so that it does not matter how many there are: when the system
  * gives no more threads, fewer do it. Signals are for the caller's threads: ours take none.

@@ -50,6 +50,18 @@ START_TEST(no_more_threads_than_pay)
 }
 END_TEST
 
+START_TEST(a_share_is_a_huge_page_where_there_are_enough)
+{
+    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 8), 2);
+    ck_assert_int_eq(cc__crew_share(63, MIB, 1, 8), 1);
+    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 9), 1);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 32, 4), 512);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 600, 4), 600);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 3 * MIB, 1, 4), 1);
+    ck_assert_int_eq(cc__crew_share(1, 1, 1, 1), 1);
+}
+END_TEST
+
 typedef struct shares {
     atomic_int next;
     atomic_int started;
@@ -175,6 +187,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, no_more_threads_than_pay);
+    tcase_add_test(tcase, a_share_is_a_huge_page_where_there_are_enough);
     tcase_add_test(tcase, each_share_is_done_once);
     tcase_add_test(tcase, committing_pages_changes_no_byte);
     tcase_add_loop_test(tcase, pages_are_there_when_they_are_waited_for, 0, 2);

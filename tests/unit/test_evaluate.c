@@ -561,6 +561,37 @@ START_TEST(in_place_and_views)
 }
 END_TEST
 
+/* As what no cache holds: in parts, which begin where lines do but for the first. */
+START_TEST(in_place_in_parts)
+{
+    enum {
+        MOST = 3001
+    };
+    static double x[MOST], y[MOST], expected[MOST];
+    for (int32_t n = 0; n < MOST; n++) {
+        x[n] = n % 173 - 50;
+        y[n] = n % 61;
+        expected[n] = n == 0 ? y[n] : (0.25 * x[n] + y[n]) * 2;
+    }
+    cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
+             *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *views[2];
+    const cc_region region = {{1, 0, 0, 0}, {MOST - 1, 1, 1, 1}};
+    fixture_ok(cc_image_create_view(first, &region, &views[0]));
+    fixture_ok(cc_image_create_view(second, &region, &views[1]));
+    bring_to_device(first);
+    cc__past_cache_from_bytes = 1;
+    fixture_ok(cc_image_axpy(0.25, views[0], views[1], STREAM));
+    fixture_ok(cc_image_cast(views[1], views[1], STREAM));
+    fixture_ok(cc_image_add(views[1], views[1], views[1], STREAM));
+    cc__past_cache_from_bytes = 0;
+    numbers_expect(second, expected);
+    for (int32_t n = 0; n < 2; ++n)
+        cc_image_release(views[n]);
+    cc_image_release(first);
+    cc_image_release(second);
+}
+END_TEST
+
 /* Rows that lie apart, in three and four dimensions, with odd sizes. */
 START_TEST(parts_of_large_images)
 {
@@ -872,6 +903,7 @@ static void add_tests_of_values(TCase *tcase)
     tcase_add_test(tcase, components_and_magnitudes_of_vectors);
     tcase_add_test(tcase, long_lists_of_steps);
     tcase_add_test(tcase, in_place_and_views);
+    tcase_add_test(tcase, in_place_in_parts);
     tcase_add_test(tcase, parts_of_large_images);
     tcase_add_test(tcase, large_images_are_shared_out);
     tcase_add_loop_test(tcase, small_integers_in_every_pair, 0, 16);
