@@ -7,8 +7,8 @@
 #include "kernels/resample_pairs.h"
 
 /* What a thread brings of a plane, and planes that are there or on their way. */
-#define UNITS 2
-#define STAGES 5
+#define UNITS 3
+#define STAGES 3
 #define STAGE_UNITS (UNITS * CC__BLOCK_THREADS)
 #define UNIT_BYTES 16
 

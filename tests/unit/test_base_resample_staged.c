@@ -249,7 +249,7 @@ START_TEST(edges)
         {{64, 16, 9}, {64, 1, 9}, {1, 0, 1}, {0, 0, 0}},
         {{20, 1, 9}, {64, 20, 9}, {1, 1, 1}, {3.5, 4.5, 0}},
         /* As large as a stage can be. */
-        {{128, 32, 4}, {160, 44, 9}, {1.24, 1.24, 1}, {0.9, 0.9, 0.5}},
+        {{128, 32, 4}, {204, 54, 9}, {1.55, 1.55, 1}, {0.9, 0.9, 0.5}},
     };
     uint32_t state = 5;
     most_blocks = 2;
@@ -313,7 +313,7 @@ START_TEST(what_it_is_not_for)
             other.source_size[0] = other.source_size[1] = 400;
             lay_out_source(&other, 0);
             ck_assert(is_staged(&other));
-            other.map.row[row][column] = row == 0 && column == 1 ? 4 : 2.5;
+            other.map.row[row][column] = 10;
             ck_assert(!is_staged(&other));
             other.map.row[row][column] = NAN;
             ck_assert(!is_staged(&other));
