@@ -89,7 +89,7 @@ static __device__ inline void find_box(const resample_plan *plan, int64_t patch,
 
 /*
  * At the last pixel of a row, or the last row, the fraction is 0 and what is read of the next one, which is not there,
- * is not used. cc__fits_stage() leaves room to read it.
+ * is not used. fits_stage() leaves room to read it.
  */
 static __device__ inline void find_footprint(const resample_plan *plan, const stage_box *box, const cc__column *column,
                                              int32_t source_bytes, footprint *out)
@@ -103,9 +103,9 @@ static __device__ inline void find_footprint(const resample_plan *plan, const st
         const cc__near_float32 x = cc__near_float32_of(cc__map_start(work->map.row[0], i, j), work->source_size[0]);
         const cc__near_float32 y = cc__near_float32_of(cc__map_start(work->map.row[1], i, j), work->source_size[1]);
         const bool is_inside = (out->has >> n & 1) != 0 && x.is_inside && y.is_inside;
-        const int32_t at = ((int32_t)y.first - box->first_row) * pitch + (int32_t)x.first * plan->stride[0] +
-                           column->component * source_bytes - box->first_byte;
-        out->at[n] = is_inside ? (uint32_t)at : 0;
+        out->at[n] = is_inside ? (uint32_t)(((int32_t)y.first - box->first_row) * pitch - box->first_byte +
+                                            (int32_t)x.first * plan->stride[0] + column->component * source_bytes)
+                               : 0;
         out->fx[n] = x.fraction;
         out->fy[n] = y.fraction;
         out->inside |= is_inside ? 1u << n : 0;
@@ -118,8 +118,8 @@ static __device__ inline void find_units(const resample_plan *plan, const stage_
     CC__UNROLL
     for (int32_t n = 0; n < UNITS; n++) {
         const int32_t unit = (int32_t)threadIdx.x + n * CC__BLOCK_THREADS, row = unit / box->row_units;
-        const int32_t bytes = row * plan->stride[1] + (unit - row * box->row_units) * UNIT_BYTES;
-        out[n] = row < box->rows ? (uint32_t)bytes : UINT32_MAX;
+        const int32_t across = (unit - row * box->row_units) * UNIT_BYTES;
+        out[n] = row < box->rows ? (uint32_t)(row * plan->stride[1] + across) : UINT32_MAX;
     }
 }
 
@@ -202,12 +202,12 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
                                                                                                                        \
         /* Behind the last plane none is needed: fractions are 0 there. */                                             \
         const int32_t first = levels[k].plane, last = levels[end - 1].plane + 1;                                       \
-        const int32_t final = last < work->source_size[2] ? last : last - 1, pitch = box.row_units * UNIT_BYTES;       \
+        const int32_t there = last < work->source_size[2] ? last : last - 1, pitch = box.row_units * UNIT_BYTES;       \
         const unsigned char *from = work->source.data + column.volume * work->source.stride[3] + first * slice +       \
                                     (int64_t)box.first_row * plan->stride[1] + box.first_byte;                         \
         int32_t next = first, stage = 0, spare = (STAGES - 1) * STAGE_UNITS;                                           \
         for (; next < first + STAGES - 1; next++, from += slice) {                                                     \
-            if (next <= final)                                                                                         \
+            if (next <= there)                                                                                         \
                 bring_plane(from, units, stages + (next - first) * STAGE_UNITS);                                       \
             END_PLANE();                                                                                               \
         }                                                                                                              \
@@ -218,7 +218,7 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
             AWAIT_PLANES(STAGES - 2);                                                                                  \
             /* All see what all have brought, and none reads the plane before any more: its stage is free. */          \
             __syncthreads();                                                                                           \
-            if (next <= final)                                                                                         \
+            if (next <= there)                                                                                         \
                 bring_plane(from, units, stages + spare);                                                              \
             END_PLANE();                                                                                               \
             CC__UNROLL                                                                                                 \
