@@ -117,15 +117,14 @@ static cc_status bring_and_wait(cc__data_manager *manager, const cc__access_requ
     return status;
 }
 
-static cc_status check_stream(cc__data_manager *manager, const cc__access_request *request)
+cc_status cc__data_manager_check_stream(cc__data_manager *manager, const char *function, int32_t device,
+                                        cc_stream stream)
 {
     bool capturing = false;
-    cc__backend *backend = manager->backend;
-    const cc_status status = backend->stream_is_capturing(backend, request->place, request->stream, &capturing);
+    const cc_status status = manager->backend->stream_is_capturing(manager->backend, device, stream, &capturing);
     if (status == CC_OK && capturing)
-        return cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", request->function,
-                        (void *)request->stream);
-    return status;
+        return cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function, (void *)stream);
+    return cc__fail_for(function, status);
 }
 
 static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_request *request)
@@ -245,7 +244,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
     const cc__waiter waiter = waiter_of(manager, request);
     bool ready = is_ready(manager, request, use, &waiter);
     if (!on_host && !(ready && is_known_open(request->stream, waiter.stream_id)))
-        status = check_stream(manager, request);
+        status = cc__data_manager_check_stream(manager, request->function, request->place, request->stream);
     if (status != CC_OK)
         return status;
     if (!ready && !on_host) {

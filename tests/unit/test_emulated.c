@@ -228,17 +228,17 @@ START_TEST(destroyed_stream_still_works)
     const int64_t streams = cc__emulated_count_live(backend).streams;
     backend->stream_destroy(backend, 0, a0);
     ck_assert_int_eq(cc__emulated_count_live(backend).streams, streams - 1);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_STREAM);
     ck_assert(bytes_are(memory0, CC__EMULATED_FRESH, BYTES));
     ck_assert_int_eq(backend->event_synchronize(backend, 0, event), CC_OK);
     ck_assert(bytes_are(memory0, 1, BYTES));
 
-    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, host_in, BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, host_in, BYTES), CC_ERROR_STREAM);
     ck_assert_int_eq(cc_last_native_error(), 400);
     cc_stream next = NULL;
     ck_assert_int_eq(backend->stream_create(backend, 0, &next), CC_OK);
     ck_assert_ptr_ne(next, a0);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_STREAM);
     backend->stream_destroy(backend, 0, a0);
     backend->stream_destroy(backend, 0, CC_STREAM_DEFAULT);
     synchronize(0, CC_STREAM_DEFAULT);
@@ -268,13 +268,13 @@ START_TEST(streams_and_events_belong_to_a_device)
 {
     cc__event *event = record_new(0, a0);
     bool complete = false;
-    ck_assert_int_eq(backend->stream_synchronize(backend, 1, a0), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->event_record(backend, 0, event, c1), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 1, a0), CC_ERROR_STREAM);
+    ck_assert_int_eq(backend->event_record(backend, 0, event, c1), CC_ERROR_STREAM);
     ck_assert_int_eq(backend->event_record(backend, 1, event, c1), CC_ERROR_DEVICE);
     ck_assert_int_eq(cc_last_native_error(), 400);
     ck_assert_int_eq(backend->event_synchronize(backend, 1, event), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->event_is_complete(backend, 1, event, &complete), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->stream_wait(backend, 0, c1, event), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_wait(backend, 0, c1, event), CC_ERROR_STREAM);
     ck_assert_int_eq(backend->stream_wait(backend, 1, c1, event), CC_OK);
     ck_assert(!complete);
     ck_assert(!is_complete(0, event));
