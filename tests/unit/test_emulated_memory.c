@@ -1,42 +1,10 @@
 /* The emulated device's memory: when it is there, what may touch it, and what shows when that is broken. */
-#include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/two_devices.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BYTES INT64_C(64)
-
-static cc__backend *backend; /* two devices */
-static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
-
-static void set_up(void)
-{
-    backend = cc__backend_emulated_create(2);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
-}
-
-static void tear_down(void)
-{
-    cc__backend_emulated_destroy(backend);
-}
-
-static unsigned char *allocate(int32_t device, cc_stream stream, size_t size_bytes)
-{
-    void *memory = NULL;
-    ck_assert_int_eq(backend->allocate(backend, device, stream, size_bytes, &memory), CC_OK);
-    ck_assert_uint_eq((uintptr_t)memory % 256, 0);
-    return memory;
-}
-
-static void synchronize(int32_t device, cc_stream stream)
-{
-    ck_assert_int_eq(backend->stream_synchronize(backend, device, stream), CC_OK);
-}
 
 static void order_after(int32_t device, cc_stream stream, int32_t other_device, cc_stream other)
 {
@@ -199,8 +167,8 @@ START_TEST(memory_tells_its_device)
 {
     int32_t device = -1;
     unsigned char host[BYTES];
-    unsigned char *memory0 = allocate(0, a0, BYTES);
-    unsigned char *memory1 = allocate(1, c1, BYTES);
+    memory0 = allocate(0, a0, BYTES);
+    memory1 = allocate(1, c1, BYTES);
     ck_assert_int_eq(backend->memory_device(backend, memory1, &device), CC_OK);
     ck_assert_int_eq(device, 1);
     ck_assert_int_eq(backend->memory_device(backend, memory0 + BYTES - 1, &device), CC_OK);
@@ -373,7 +341,7 @@ int main(void)
 {
     Suite *suite = suite_create("emulated memory");
     TCase *cases = tcase_create("memory");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_checked_fixture(cases, two_devices_set_up, two_devices_tear_down);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, memory_is_for_the_stream_it_was_allocated_in);
     tcase_add_test(cases, free_comes_after_what_is_queued);
