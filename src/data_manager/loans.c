@@ -29,7 +29,7 @@ static cc_status check(cc__data_manager *manager, const cc__loan_request *reques
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, CC_ACCESS_READ);
     if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
+        return cc__data_manager_fail_busy(manager, request->function, holder);
     const cc__lent *rival = cc__lent_find_rival(manager->loans, &request->box, request->place, writes);
     if (rival != NULL)
         return fail_rival(request->function, rival);
