@@ -69,14 +69,25 @@ CC__SHARED float cc__about_quotient(float x, float y)
 static __device__ const double cc__angle_bases_on_device[36] = CC__ANGLE_BASES;
 #endif
 
+/* Whether a value that is not negative, more or less by fewer than 256 of its last bits, may become another float32. */
+CC__SHARED bool cc__is_unsure(double value)
+{
+    const uint64_t bits = cc__bits_of_float64(value);
+    const uint32_t doubt = 256;
+    const uint32_t middle = UINT32_C(1) << 28;
+    const uint32_t from_middle = ((uint32_t)bits - (middle - doubt)) & (2 * middle - 1);
+    /* What is not 0 has the least normal float32 or more, or becomes 0 as less than 2^-160 does. */
+    const uint32_t least_normal = (1023 - 126) << 20;
+    const uint32_t far_below = (1023 - 160) << 20;
+    return from_middle < 2 * doubt || (uint32_t)(bits >> 32) - far_below < least_normal - far_below;
+}
+
 /*
- * The angle of z, as cc__angle() and a rounding to float32 give it, or anything where *is_sure is made false: then that
- * is to be done. With one division, by way of c = k / 8 near y / x for x >= y >= 0: atan(y / x) = atan(c) +
- * atan((y - c x) / (x + c y)), the last |r| <= 1 / 16. The polynomial equals atan there at Chebyshev's nodes, and
- * differs from it by less than 2^-50 of it. Float32 has rounded the result rightly unless it is nearly in the middle
- * between two.
+ * The angle of (real, imaginary) without its sign, with an error of 2^-49 of it; any number where *out_is_far. With one
+ * division, by way of c = k / 8 near y / x for x >= y >= 0: atan(y / x) = atan(c) + atan((y - c x) / (x + c y)), the
+ * last |r| <= 1 / 16. The polynomial equals atan there at Chebyshev's nodes, and differs from it by less than 2^-50.
  */
-CC__SHARED uint32_t cc__complex64_about_angle(uint32_t real_bits, uint32_t imaginary_bits, bool *is_sure)
+CC__SHARED double cc__complex64_about_angle(uint32_t real_bits, uint32_t imaginary_bits, bool *out_is_far)
 {
     const uint32_t real = real_bits & INT32_MAX;
     const uint32_t imaginary = imaginary_bits & INT32_MAX;
@@ -86,7 +97,7 @@ CC__SHARED uint32_t cc__complex64_about_angle(uint32_t real_bits, uint32_t imagi
     /* Not below 2^100, or below 2^-100 and not 0; in place of 0 comes what has the angle 0 too. */
     const uint32_t least = (127 - 100) << 23;
     const uint32_t too_large = (127 + 100) << 23;
-    const bool is_far = larger >= too_large || larger - 1 < least - 1;
+    *out_is_far = larger >= too_large || larger - 1 < least - 1;
     larger = larger > least ? larger : least;
 
     /* At 1.5 * 2^20 the last bit of a float32 is worth 1 / 8, at 2^49 that of a float64. */
@@ -117,15 +128,15 @@ CC__SHARED uint32_t cc__complex64_about_angle(uint32_t real_bits, uint32_t imagi
     static const double bases[36] = CC__ANGLE_BASES;
     const double base = bases[place];
 #endif
-    const double angle = base + cc__float64_of_bits(cc__bits_of_float64(sum) ^ turned);
+    return base + cc__float64_of_bits(cc__bits_of_float64(sum) ^ turned);
+}
 
-    /* What is not 0 has the least normal float32 or more, or becomes 0 as less than 2^-160 does. */
-    const uint64_t bits = cc__bits_of_float64(angle);
-    const uint32_t doubt = 256;
-    const uint32_t from_middle = ((uint32_t)bits - (UINT32_C(0x10000000) - doubt)) & UINT32_C(0x1fffffff);
-    const uint32_t least_normal = (1023 - 126) << 20;
-    const uint32_t far_below = (1023 - 160) << 20;
-    if (is_far || from_middle < 2 * doubt || (uint32_t)(bits >> 32) - far_below < least_normal - far_below)
+/* The bits of float32 that cc__angle() gives, unless *is_sure is made false: then that is to be asked. */
+CC__SHARED uint32_t cc__complex64_angle(uint32_t real_bits, uint32_t imaginary_bits, bool *is_sure)
+{
+    bool is_far = false;
+    const double angle = cc__complex64_about_angle(real_bits, imaginary_bits, &is_far);
+    if (is_far || cc__is_unsure(angle))
         *is_sure = false;
     return cc__bits_of_float32((float)angle) | (imaginary_bits & ~(uint32_t)INT32_MAX);
 }

@@ -179,7 +179,7 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
 DEFINE_STEPS(complex64, CC__COMPLEX_NARROW_UNIT)
 DEFINE_STEPS(complex128, CC__COMPLEX_WIDE_UNIT)
 DEFINE_DIRECT(complex64_argument, complex64_bits, complex64_part, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 0,
-              cc__complex64_about_angle(x.real, x.imaginary, &is_sure), complex64_ARGUMENT(x))
+              cc__complex64_angle(x.real, x.imaginary, &is_sure), complex64_ARGUMENT(x))
 DEFINE_SURE(complex128_argument, complex128_bits, complex128_part, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 0,
             complex128_ARGUMENT(x))
 

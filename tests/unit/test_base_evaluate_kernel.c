@@ -10,6 +10,7 @@
 #include "support/rescale_cases.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define BUFFER_BYTES ((int64_t)1 << 18)
@@ -402,14 +403,37 @@ START_TEST(magnitudes_and_angles_of_complex64_are_those_of_complex128)
         const cc__complex z = cc__complex_of(cc__load_FLOAT32(real), cc__load_FLOAT32(imaginary));
         const bool is_ordinary = (real >> 23 & 0xff) - 120 < 15 && (imaginary >> 23 & 0xff) - 120 < 15;
         bool is_sure = true;
-        const uint32_t angle = cc__complex64_about_angle(real, imaginary, &is_sure);
+        bool is_far = false;
+        const double exact = cc__angle(z.real, z.imaginary);
+        const double about = cc__complex64_about_angle(real, imaginary, &is_far);
+        if (!is_far)
+            ck_assert_msg(fabs(about - fabs(exact)) <= 0x1p-49 * fabs(exact), "%08x %08x", real, imaginary);
+        const uint32_t angle = cc__complex64_angle(real, imaginary, &is_sure);
         if (is_sure)
-            ck_assert_msg(angle == cc__store_FLOAT32(cc__angle(z.real, z.imaginary)), "%08x %08x", real, imaginary);
+            ck_assert_msg(angle == cc__store_FLOAT32(exact), "%08x %08x", real, imaginary);
         unsure += is_ordinary && !is_sure;
         ck_assert_msg(cc__store_FLOAT32(cc__complex64_magnitude(z)) == cc__store_FLOAT32(cc__complex_magnitude(z)),
                       "%08x %08x", real, imaginary);
     }
     ck_assert_int_lt(unsure, 20);
+}
+END_TEST
+
+/* Near the middle between two float32, near the least normal one, at 0 and far below. */
+START_TEST(roundings_that_are_sure)
+{
+    static const double around[] = {0x1.000001p0, 0x1.fffffdp-9, 0x1p-126, 0x1p-150, 0x1p-161, 3.0};
+    for (int32_t n = 0; n < 6; n++) {
+        for (int64_t off = -600; off <= 600; off++) {
+            const uint64_t bits = cc__bits_of_float64(around[n]) + (uint64_t)off;
+            const float below = (float)cc__float64_of_bits(bits - 255);
+            const float above = (float)cc__float64_of_bits(bits + 255);
+            const bool is_unsure = cc__is_unsure(cc__float64_of_bits(bits));
+            ck_assert_msg(is_unsure || memcmp(&below, &above, sizeof below) == 0, "near %a, %d", around[n], (int)off);
+            ck_assert(!is_unsure || n < 4);
+        }
+    }
+    ck_assert(!cc__is_unsure(0.0));
 }
 END_TEST
 
@@ -869,6 +893,7 @@ int main(void)
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, kernels_of_one_complex_step_agree_with_the_host);
     tcase_add_test(tcase, magnitudes_and_angles_of_complex64_are_those_of_complex128);
+    tcase_add_test(tcase, roundings_that_are_sure);
     tcase_add_test(tcase, complex_work_by_parts_agrees);
     tcase_add_test(tcase, magnitudes_agree_with_the_host);
     tcase_add_test(tcase, tables_agree_with_the_host);
