@@ -40,33 +40,48 @@ CC__SHARED double cc__about_inverse(double value)
 #endif
 }
 
-CC__SHARED float cc__about_quotient(float x, float y)
+/* x / y + z */
+CC__SHARED float cc__about_ratio(float x, float y, float z)
 {
 #ifdef __CUDA_ARCH__
     float inverse;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
-    return x * inverse;
+    return __fmaf_rn(x, inverse, z);
 #else
-    return x / y;
+    return x / y + z;
 #endif
 }
 
-/* The angles of k / 8: themselves, and taken from a right angle, from a straight one, and with a right one. */
+/*
+ * 16 entries for a quarter of the plane each, by the real part's sign and which part is larger: the angle of k / 8 and
+ * the sign of what more there is. k is 0 to 8, and anything where that angle is not used.
+ */
 #define CC__ANGLE_BASES                                                                                                \
     {                                                                                                                  \
-        0.0, 0x1.fd5ba9aac2f6ep-4, 0x1.f5b75f92c80ddp-3, 0x1.6f61941e4def1p-2, 0x1.dac670561bb4fp-2,                   \
-            0x1.1e00babdefeb4p-1, 0x1.4978fa3269ee1p-1, 0x1.700a7c5784634p-1, 0x1.921fb54442d18p-1,                    \
-            0x1.921fb54442d18p+0, 0x1.7249faa996a21p+0, 0x1.5368c951e9cfdp+0, 0x1.3647503caf55cp+0,                    \
-            0x1.1b6e192ebbe44p+0, 0x1.031f57e54adbep+0, 0x1.dac670561bb4fp-1, 0x1.b434ee31013fdp-1,                    \
-            0x1.921fb54442d18p-1, 0x1.921fb54442d18p+1, 0x1.8234d7f6ecb9dp+1, 0x1.72c43f4b1650ap+1,                    \
-            0x1.643382c07913ap+1, 0x1.56c6e7397f5aep+1, 0x1.4a9f8694c6d6bp+1, 0x1.3fc176b7a8560p+1,                    \
-            0x1.361d162e61b8bp+1, 0x1.2d97c7f3321d2p+1, 0x1.921fb54442d18p+0, 0x1.b1f56fdeef00fp+0,                    \
-            0x1.d0d6a1369bd34p+0, 0x1.edf81a4bd64d4p+0, 0x1.0468a8ace4df6p+1, 0x1.109009519d639p+1,                    \
-            0x1.1b6e192ebbe44p+1, 0x1.251279b802819p+1, 0x1.2d97c7f3321d2p+1,                                          \
+        {0.0, 1.0}, {0x1.fd5ba9aac2f6ep-4, 1.0}, {0x1.f5b75f92c80ddp-3, 1.0}, {0x1.6f61941e4def1p-2, 1.0},             \
+            {0x1.dac670561bb4fp-2, 1.0}, {0x1.1e00babdefeb4p-1, 1.0}, {0x1.4978fa3269ee1p-1, 1.0},                     \
+            {0x1.700a7c5784634p-1, 1.0}, {0x1.921fb54442d18p-1, 1.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0},  \
+            {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0x1.921fb54442d18p+0, -1.0}, {0x1.7249faa996a21p+0, -1.0},            \
+            {0x1.5368c951e9cfdp+0, -1.0}, {0x1.3647503caf55cp+0, -1.0}, {0x1.1b6e192ebbe44p+0, -1.0},                  \
+            {0x1.031f57e54adbep+0, -1.0}, {0x1.dac670561bb4fp-1, -1.0}, {0x1.b434ee31013fdp-1, -1.0},                  \
+            {0x1.921fb54442d18p-1, -1.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0},      \
+            {0.0, 0.0}, {0x1.921fb54442d18p+1, -1.0}, {0x1.8234d7f6ecb9dp+1, -1.0}, {0x1.72c43f4b1650ap+1, -1.0},      \
+            {0x1.643382c07913ap+1, -1.0}, {0x1.56c6e7397f5aep+1, -1.0}, {0x1.4a9f8694c6d6bp+1, -1.0},                  \
+            {0x1.3fc176b7a8560p+1, -1.0}, {0x1.361d162e61b8bp+1, -1.0}, {0x1.2d97c7f3321d2p+1, -1.0}, {0.0, 0.0},      \
+            {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0x1.921fb54442d18p+0, 1.0},       \
+            {0x1.b1f56fdeef00fp+0, 1.0}, {0x1.d0d6a1369bd34p+0, 1.0}, {0x1.edf81a4bd64d4p+0, 1.0},                     \
+            {0x1.0468a8ace4df6p+1, 1.0}, {0x1.109009519d639p+1, 1.0}, {0x1.1b6e192ebbe44p+1, 1.0},                     \
+            {0x1.251279b802819p+1, 1.0}, {0x1.2d97c7f3321d2p+1, 1.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0},  \
+            {0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0},                                                                        \
     }
 
+typedef struct cc__angle_base {
+    double angle;
+    double sign;
+} cc__angle_base;
+
 #ifdef __CUDACC__
-static __device__ const double cc__angle_bases_on_device[36] = CC__ANGLE_BASES;
+static __device__ const __align__(16) cc__angle_base cc__angle_bases_on_device[64] = CC__ANGLE_BASES;
 #endif
 
 /* Whether a value that is not negative, more or less by fewer than 256 of its last bits, may become another float32. */
@@ -79,7 +94,7 @@ CC__SHARED bool cc__is_unsure(double value)
     /* What is not 0 has the least normal float32 or more, or becomes 0 as less than 2^-160 does. */
     const uint32_t least_normal = (1023 - 126) << 20;
     const uint32_t far_below = (1023 - 160) << 20;
-    return from_middle < 2 * doubt || (uint32_t)(bits >> 32) - far_below < least_normal - far_below;
+    return (from_middle < 2 * doubt) | ((uint32_t)(bits >> 32) - far_below < least_normal - far_below);
 }
 
 /*
@@ -97,16 +112,16 @@ CC__SHARED double cc__complex64_about_angle(uint32_t real_bits, uint32_t imagina
     /* Not below 2^100, or below 2^-100 and not 0; in place of 0 comes what has the angle 0 too. */
     const uint32_t least = (127 - 100) << 23;
     const uint32_t too_large = (127 + 100) << 23;
-    *out_is_far = larger >= too_large || larger - 1 < least - 1;
+    *out_is_far = (larger - least >= too_large - least) & (larger != 0);
     larger = larger > least ? larger : least;
 
     /* At 1.5 * 2^20 the last bit of a float32 is worth 1 / 8, at 2^49 that of a float64. */
-    const float ratio = cc__about_quotient(cc__float32_of_bits(smaller), cc__float32_of_bits(larger));
-    uint32_t eighths = cc__bits_of_float32(ratio + 0x1.8p20F) & 15;
-    eighths = eighths < 8 ? eighths : 8;
+    const float x_float32 = cc__float32_of_bits(larger);
+    const float y_float32 = cc__float32_of_bits(smaller);
+    const uint32_t eighths = cc__bits_of_float32(cc__about_ratio(y_float32, x_float32, 0x1.8p20F)) & 15;
     const double near = cc__float64_of_bits(UINT64_C(0x4300000000000000) | eighths) - 0x1p49;
-    const double x = cc__load_FLOAT32(larger);
-    const double y = cc__load_FLOAT32(smaller);
+    const double x = (double)x_float32;
+    const double y = (double)y_float32;
     const double below = cc__about_sum(near, y, x);
     const double inverse = cc__about_inverse(below);
     /* The error's third power is left of it. */
@@ -119,16 +134,14 @@ CC__SHARED double cc__complex64_about_angle(uint32_t real_bits, uint32_t imagina
     sum = cc__about_sum(square, sum, -0x1.55555555549c5p-2);
     sum = cc__about_sum(tangent * square, sum, tangent);
 
-    const uint32_t is_left = real_bits >> 31;
-    const uint32_t place = eighths + (is_steep ? 9 : 0) + (is_left != 0 ? 18 : 0);
-    const uint64_t turned = (uint64_t)(is_left ^ (is_steep ? 1 : 0)) << 63;
+    const uint32_t quarter = (is_steep ? 16 : 0) + 32 * (real_bits >> 31);
 #ifdef __CUDA_ARCH__
-    const double base = cc__angle_bases_on_device[place];
+    const cc__angle_base base = cc__angle_bases_on_device[quarter | eighths];
 #else
-    static const double bases[36] = CC__ANGLE_BASES;
-    const double base = bases[place];
+    static const cc__angle_base bases[64] = CC__ANGLE_BASES;
+    const cc__angle_base base = bases[quarter | eighths];
 #endif
-    return base + cc__float64_of_bits(cc__bits_of_float64(sum) ^ turned);
+    return cc__about_sum(base.sign, sum, base.angle);
 }
 
 /* The bits of float32 that cc__angle() gives, unless *is_sure is made false: then that is to be asked. */
@@ -136,8 +149,7 @@ CC__SHARED uint32_t cc__complex64_angle(uint32_t real_bits, uint32_t imaginary_b
 {
     bool is_far = false;
     const double angle = cc__complex64_about_angle(real_bits, imaginary_bits, &is_far);
-    if (is_far || cc__is_unsure(angle))
-        *is_sure = false;
+    *is_sure = *is_sure & !(is_far | cc__is_unsure(angle));
     return cc__bits_of_float32((float)angle) | (imaginary_bits & ~(uint32_t)INT32_MAX);
 }
 

@@ -93,8 +93,8 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
 
 /*
  * FROM and TO: a number of the sources and of the result, of which UNIT are a unit; UNITS of these in a thread. FIRST
- * makes a result, and may say that it is not sure: then EXACT makes all of the thread once more, apart from the others,
- * which go on side by side. Where there is no unit, the thread's first is done again.
+ * makes a result, and may say that it is not sure: then EXACT makes all of the unit once more. A unit is written before
+ * the next is made, which is quicker than all at the end.
  */
 #define DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, HAS_Y, FIRST, EXACT)                                                \
     typedef struct __align__(16) NAME##_from_unit                                                                      \
@@ -125,39 +125,40 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         NAME##_step(const __grid_constant__ cc__complex_plan plan)                                                     \
     {                                                                                                                  \
         const int64_t first = (int64_t)blockIdx.x * (UNITS * CC__BLOCK_THREADS) + threadIdx.x;                         \
-        if (first < plan.units.count) {                                                                                \
-            NAME##_from_unit all_x[UNITS];                                                                             \
-            NAME##_from_unit all_y[UNITS];                                                                             \
-            NAME##_to_unit made[UNITS];                                                                                \
-            bool is_sure = true;                                                                                       \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS; i++) {                                                                      \
-                const int64_t next = first + i * CC__BLOCK_THREADS;                                                    \
-                const int64_t n = next < plan.units.count ? next : first;                                              \
+        NAME##_from_unit all_x[UNITS];                                                                                 \
+        NAME##_from_unit all_y[UNITS];                                                                                 \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < UNITS; i++) {                                                                          \
+            const int64_t n = first + i * CC__BLOCK_THREADS;                                                           \
+            if (n < plan.units.count) {                                                                                \
                 all_x[i] = ((const NAME##_from_unit *)plan.from[0])[n];                                                \
                 all_y[i] = (HAS_Y) ? ((const NAME##_from_unit *)plan.from[1])[n] : all_x[i];                           \
             }                                                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS * UNIT; i++) {                                                               \
-                const FROM x = all_x[i / UNIT].number[i % UNIT];                                                       \
-                const FROM y = all_y[i / UNIT].number[i % UNIT];                                                       \
-                (void)y;                                                                                               \
-                made[i / UNIT].number[i % UNIT] = FIRST;                                                               \
-            }                                                                                                          \
-            if (!is_sure) {                                                                                            \
+        }                                                                                                              \
+        CC__LOADS_FIRST();                                                                                             \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < UNITS; i++) {                                                                          \
+            const int64_t n = first + i * CC__BLOCK_THREADS;                                                           \
+            if (n < plan.units.count) {                                                                                \
+                NAME##_to_unit made;                                                                                   \
+                bool is_sure = true;                                                                                   \
                 CC__UNROLL                                                                                             \
-                for (int32_t i = 0; i < UNITS * UNIT; i++) {                                                           \
-                    const FROM x = all_x[i / UNIT].number[i % UNIT];                                                   \
-                    const FROM y = all_y[i / UNIT].number[i % UNIT];                                                   \
+                for (int32_t j = 0; j < UNIT; j++) {                                                                   \
+                    const FROM x = all_x[i].number[j];                                                                 \
+                    const FROM y = all_y[i].number[j];                                                                 \
                     (void)y;                                                                                           \
-                    made[i / UNIT].number[i % UNIT] = EXACT;                                                           \
+                    made.number[j] = FIRST;                                                                            \
                 }                                                                                                      \
-            }                                                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS; i++) {                                                                      \
-                const int64_t n = first + i * CC__BLOCK_THREADS;                                                       \
-                if (n < plan.units.count)                                                                              \
-                    ((NAME##_to_unit *)plan.to)[n] = made[i];                                                          \
+                if (!is_sure) {                                                                                        \
+                    CC__UNROLL                                                                                         \
+                    for (int32_t j = 0; j < UNIT; j++) {                                                               \
+                        const FROM x = all_x[i].number[j];                                                             \
+                        const FROM y = all_y[i].number[j];                                                             \
+                        (void)y;                                                                                       \
+                        made.number[j] = EXACT;                                                                        \
+                    }                                                                                                  \
+                }                                                                                                      \
+                ((NAME##_to_unit *)plan.to)[n] = made;                                                                 \
             }                                                                                                          \
         }                                                                                                              \
         NAME##_single(&plan);                                                                                          \
