@@ -102,7 +102,7 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         FROM number[UNIT];                                                                                             \
     }                                                                                                                  \
     NAME##_from_unit;                                                                                                  \
-    typedef struct __align__(UNIT * sizeof(TO)) NAME##_to_unit                                                         \
+    typedef struct __align__((UNIT) * sizeof(TO)) NAME##_to_unit                                                       \
     {                                                                                                                  \
         TO number[UNIT];                                                                                               \
     }                                                                                                                  \
@@ -114,7 +114,7 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         if (blockIdx.x != 0 || thread >= plan->units.head + plan->units.tail)                                          \
             return;                                                                                                    \
         int64_t n = (int64_t)thread - plan->units.head;                                                                \
-        n += n < 0 ? 0 : plan->units.count * UNIT;                                                                     \
+        n += n < 0 ? 0 : plan->units.count * (UNIT);                                                                   \
         const FROM x = ((const FROM *)plan->from[0])[n];                                                               \
         const FROM y = (HAS_Y) ? ((const FROM *)plan->from[1])[n] : x;                                                 \
         (void)y;                                                                                                       \
@@ -124,12 +124,12 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
         NAME##_step(const __grid_constant__ cc__complex_plan plan)                                                     \
     {                                                                                                                  \
-        const int64_t first = (int64_t)blockIdx.x * (UNITS * CC__BLOCK_THREADS) + threadIdx.x;                         \
+        const int64_t first = (int64_t)blockIdx.x * ((int64_t)(UNITS)*CC__BLOCK_THREADS) + threadIdx.x;                \
         NAME##_from_unit all_x[UNITS];                                                                                 \
         NAME##_from_unit all_y[UNITS];                                                                                 \
         CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < UNITS; i++) {                                                                          \
-            const int64_t n = first + i * CC__BLOCK_THREADS;                                                           \
+        for (int32_t i = 0; i < (UNITS); i++) {                                                                        \
+            const int64_t n = first + (int64_t)i * CC__BLOCK_THREADS;                                                  \
             if (n < plan.units.count) {                                                                                \
                 all_x[i] = ((const NAME##_from_unit *)plan.from[0])[n];                                                \
                 all_y[i] = (HAS_Y) ? ((const NAME##_from_unit *)plan.from[1])[n] : all_x[i];                           \
@@ -137,13 +137,13 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         }                                                                                                              \
         CC__LOADS_FIRST();                                                                                             \
         CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < UNITS; i++) {                                                                          \
-            const int64_t n = first + i * CC__BLOCK_THREADS;                                                           \
+        for (int32_t i = 0; i < (UNITS); i++) {                                                                        \
+            const int64_t n = first + (int64_t)i * CC__BLOCK_THREADS;                                                  \
             if (n < plan.units.count) {                                                                                \
                 NAME##_to_unit made;                                                                                   \
                 bool is_sure = true;                                                                                   \
                 CC__UNROLL                                                                                             \
-                for (int32_t j = 0; j < UNIT; j++) {                                                                   \
+                for (int32_t j = 0; j < (UNIT); j++) {                                                                 \
                     const FROM x = all_x[i].number[j];                                                                 \
                     const FROM y = all_y[i].number[j];                                                                 \
                     (void)y;                                                                                           \
@@ -151,7 +151,7 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
                 }                                                                                                      \
                 if (!is_sure) {                                                                                        \
                     CC__UNROLL                                                                                         \
-                    for (int32_t j = 0; j < UNIT; j++) {                                                               \
+                    for (int32_t j = 0; j < (UNIT); j++) {                                                             \
                         const FROM x = all_x[i].number[j];                                                             \
                         const FROM y = all_y[i].number[j];                                                             \
                         (void)y;                                                                                       \
