@@ -1,5 +1,5 @@
 /*
- * Steps on complex64 into float32 with the results of step_math.h, in less time. Plain C, and for the GPU's compiler.
+ * Steps on complex64 with the results of step_math.h, in less time. Plain C, and for the GPU's compiler.
  */
 #ifndef CC_KERNELS_COMPLEX64_MATH_H
 #define CC_KERNELS_COMPLEX64_MATH_H
@@ -8,24 +8,42 @@
 
 #include <stdbool.h>
 
-/* Parts that are float32 need no scaling: float64 holds their squares. Infinite where a part is, NaN or not the other.
- */
-CC__SHARED double cc__complex64_magnitude(cc__complex z)
-{
-    const double x = cc__magnitude_of_real(z.real);
-    const double y = cc__magnitude_of_real(z.imaginary);
-    const double root = cc__square_root(z.real * z.real + z.imaginary * z.imaginary);
-    return x > 0x1p128 || y > 0x1p128 ? (double)INFINITY : root;
-}
-
-/* x * y + z of approximations, for which it does not matter whether it rounds once or twice. */
-CC__SHARED double cc__about_sum(double x, double y, double z)
+/* x * y + z where the product is exact or the result an approximation: rounded once or twice does not matter. */
+CC__SHARED double cc__fused(double x, double y, double z)
 {
 #ifdef __CUDA_ARCH__
     return __fma_rn(x, y, z);
 #else
     return x * y + z;
 #endif
+}
+
+/*
+ * As cc__complex_product(), quotient and magnitude do it with parts that are float32: float64 holds their products, and
+ * what comes of them, without scaling.
+ */
+CC__SHARED cc__complex cc__complex64_product(cc__complex x, cc__complex y)
+{
+    cc__complex result = {cc__fused(x.real, y.real, -(x.imaginary * y.imaginary)),
+                          cc__fused(x.real, y.imaginary, x.imaginary * y.real)};
+    return result;
+}
+
+CC__SHARED cc__complex cc__complex64_quotient(cc__complex x, cc__complex y)
+{
+    const double square = cc__fused(y.real, y.real, y.imaginary * y.imaginary);
+    cc__complex result = {cc__fused(x.real, y.real, x.imaginary * y.imaginary) / square,
+                          cc__fused(x.imaginary, y.real, -(x.real * y.imaginary)) / square};
+    return result;
+}
+
+/* Infinite where a part is, also where the other is NaN. */
+CC__SHARED double cc__complex64_magnitude(cc__complex z)
+{
+    const double x = cc__magnitude_of_real(z.real);
+    const double y = cc__magnitude_of_real(z.imaginary);
+    const double root = cc__square_root(cc__fused(x, x, y * y));
+    return x > 0x1p128 || y > 0x1p128 ? (double)INFINITY : root;
 }
 
 /* To 20 bits, as GPUs find it: nothing else may be expected of it. */
@@ -122,17 +140,17 @@ CC__SHARED double cc__complex64_about_angle(uint32_t real_bits, uint32_t imagina
     const double near = cc__float64_of_bits(UINT64_C(0x4300000000000000) | eighths) - 0x1p49;
     const double x = (double)x_float32;
     const double y = (double)y_float32;
-    const double below = cc__about_sum(near, y, x);
+    const double below = cc__fused(near, y, x);
     const double inverse = cc__about_inverse(below);
     /* The error's third power is left of it. */
-    double rest = cc__about_sum(-below, inverse, 1.0);
-    rest = cc__about_sum(rest, rest, rest);
-    const double tangent = cc__about_sum(-near, x, y) * cc__about_sum(inverse, rest, inverse);
+    double rest = cc__fused(-below, inverse, 1.0);
+    rest = cc__fused(rest, rest, rest);
+    const double tangent = cc__fused(-near, x, y) * cc__fused(inverse, rest, inverse);
     const double square = tangent * tangent;
-    double sum = cc__about_sum(square, 0x1.c436ff8a6bef1p-4, -0x1.249161bcde69ep-3);
-    sum = cc__about_sum(square, sum, 0x1.9999996b56d19p-3);
-    sum = cc__about_sum(square, sum, -0x1.55555555549c5p-2);
-    sum = cc__about_sum(tangent * square, sum, tangent);
+    double sum = cc__fused(square, 0x1.c436ff8a6bef1p-4, -0x1.249161bcde69ep-3);
+    sum = cc__fused(square, sum, 0x1.9999996b56d19p-3);
+    sum = cc__fused(square, sum, -0x1.55555555549c5p-2);
+    sum = cc__fused(tangent * square, sum, tangent);
 
     const uint32_t quarter = (is_steep ? 16 : 0) + 32 * (real_bits >> 31);
 #ifdef __CUDA_ARCH__
@@ -141,7 +159,7 @@ CC__SHARED double cc__complex64_about_angle(uint32_t real_bits, uint32_t imagina
     static const cc__angle_base bases[64] = CC__ANGLE_BASES;
     const cc__angle_base base = bases[quarter | eighths];
 #endif
-    return cc__about_sum(base.sign, sum, base.angle);
+    return cc__fused(base.sign, sum, base.angle);
 }
 
 /* The bits of float32 that cc__angle() gives, unless *is_sure is made false: then that is to be asked. */

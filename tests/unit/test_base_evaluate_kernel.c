@@ -392,11 +392,18 @@ static uint32_t part_case(uint32_t *state, uint32_t other)
     }
 }
 
+static void check_both(cc__complex x, cc__complex y)
+{
+    ck_assert_uint_eq(cc__store_FLOAT32(x.real), cc__store_FLOAT32(y.real));
+    ck_assert_uint_eq(cc__store_FLOAT32(x.imaginary), cc__store_FLOAT32(y.imaginary));
+}
+
 /* The quick ways for complex64 give the bits of those for all complex numbers, or say that they do not. */
-START_TEST(magnitudes_and_angles_of_complex64_are_those_of_complex128)
+START_TEST(steps_of_complex64_are_those_of_complex128)
 {
     uint32_t state = 3;
     int32_t unsure = 0;
+    double last = 1.0;
     for (int32_t round = 0; round < 100000; round++) {
         const uint32_t real = part_case(&state, 0x3f800000);
         const uint32_t imaginary = part_case(&state, real);
@@ -412,6 +419,10 @@ START_TEST(magnitudes_and_angles_of_complex64_are_those_of_complex128)
         if (is_sure)
             ck_assert_msg(angle == cc__store_FLOAT32(exact), "%08x %08x", real, imaginary);
         unsure += is_ordinary && !is_sure;
+        const cc__complex other = cc__complex_of(cc__load_FLOAT32(part_case(&state, real)), last);
+        check_both(cc__complex64_product(z, other), cc__complex_product(z, other, 0));
+        check_both(cc__complex64_quotient(z, other), cc__complex_quotient(z, other, 0));
+        last = z.real;
         ck_assert_msg(cc__store_FLOAT32(cc__complex64_magnitude(z)) == cc__store_FLOAT32(cc__complex_magnitude(z)),
                       "%08x %08x", real, imaginary);
     }
@@ -913,7 +924,7 @@ int main(void)
     tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, kernels_of_one_complex_step_agree_with_the_host);
-    tcase_add_test(tcase, magnitudes_and_angles_of_complex64_are_those_of_complex128);
+    tcase_add_test(tcase, steps_of_complex64_are_those_of_complex128);
     tcase_add_test(tcase, roundings_that_are_sure);
     tcase_add_test(tcase, complex_work_by_parts_agrees);
     tcase_add_test(tcase, magnitudes_agree_with_the_host);
