@@ -108,6 +108,24 @@ CC__SHARED cc__partial cc__reduce_join_equal(cc__reduce_kind kind, cc__partial x
     return both;
 }
 
+/*
+ * Of a piece of integers of up to 16 bits: their sum, or the one wanted, and the sum of their squares or products. The
+ * difference stays under 2^60.
+ */
+CC__SHARED cc__partial cc__reduce_small(cc__reduce_kind kind, int64_t count, int64_t sum, int64_t products)
+{
+    cc__partial partial = {(double)(kind == CC__REDUCE_SQUARES || kind == CC__REDUCE_DOT ? products : sum), 0.0, 0.0};
+    if (kind == CC__REDUCE_MOMENTS) {
+        const double share = 1.0 / (double)CC__REDUCE_PIECE;
+        const double squares = (double)(count * products - sum * sum);
+        /* Of a whole piece a product that is the same, and cheaper. */
+        partial.value = count == CC__REDUCE_PIECE ? partial.value * share : partial.value / (double)count;
+        partial.squares = count == CC__REDUCE_PIECE ? squares * share : squares / (double)count;
+        partial.count = (double)count;
+    }
+    return partial;
+}
+
 CC__SHARED double cc__reduce_result(cc__reduce_end end, cc__partial all, int64_t count)
 {
     double value = all.value;

@@ -60,6 +60,13 @@ typedef struct cc__sequence {
 void cc__sequence_plan(const cc__reduced *sources, int32_t source_count, int32_t components,
                        const int64_t size[CC_MAX_DIMENSION], cc__sequence *out_sequence);
 
+/* Of these the sums of a piece, and of its squares or products, are exact in float64 as well as in integers. */
+static inline bool cc__is_small_integer(cc_pixel_type type)
+{
+    return type == CC_PIXEL_BOOL || type == CC_PIXEL_UINT8 || type == CC_PIXEL_INT8 || type == CC_PIXEL_UINT16 ||
+           type == CC_PIXEL_INT16;
+}
+
 /* Pieces of so many components; how many partial results all levels have together. */
 int64_t cc__reduce_pieces(int64_t count);
 int64_t cc__reduce_scratch(int64_t count);
