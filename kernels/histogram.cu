@@ -11,7 +11,7 @@
 #define ROUNDS_32 4
 #define ROUNDS_64 2
 /* Of integers of up to 16 bits so many times 16 bytes. */
-#define WIDE_LOADS 4
+#define WIDE_LOADS 8
 #define WIDE_BATCH ((int64_t)CC__BLOCK_THREADS * 16 * WIDE_LOADS)
 /* So many fit on a multiprocessor at once. */
 #define COUNTING_BLOCKS 4
@@ -102,24 +102,23 @@ static __device__ inline uint32_t sum_row(const uint32_t *own, int32_t row, int3
     return sum;
 }
 
-/* A place in bytes: those of the row and those of the column have no bits in common. */
-static __device__ inline void add_one(uint32_t *own, uint32_t place)
+static __device__ inline void add_one(uint32_t *from, uint32_t bytes)
 {
-    add_32((uint32_t *)((unsigned char *)own + place), 1);
+    add_32((uint32_t *)((unsigned char *)from + bytes), 1);
 }
 
 /* As cc__histogram_bin(), without branches: all threads of a warp count. */
-static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint32_t *own, uint32_t column, double x)
+static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint32_t *column, double x)
 {
     const bool has_bin = x >= plan->lower && x <= plan->upper;
 #ifdef __CUDA_ARCH__
     /* Rounded down to whole bytes, which are the lower half of the bits: cheaper than a conversion. */
-    uint32_t row =
+    const uint32_t row =
         (uint32_t)__double2loint(__dadd_rd((x - plan->lower) * plan->scale, plan->row_unit)) & plan->row_mask;
 #else
-    uint32_t row = has_bin ? (uint32_t)((x - plan->lower) * plan->scale) << (plan->columns_log2 + 2) : 0;
+    const uint32_t row = has_bin ? (uint32_t)((x - plan->lower) * plan->scale) << (plan->columns_log2 + 2) : 0;
 #endif
-    add_one(own, column | (has_bin ? row : plan->row_of_none));
+    add_one(column, has_bin ? row : plan->row_of_none);
 }
 
 #define COUNT(NAME, HOLDER, BITS)                                                                                      \
@@ -128,12 +127,12 @@ static __device__ inline void count_in_row(const cc__histogram_plan *plan, uint3
         cc__read_##BITS(&plan->from, 0, first, ROUNDS_##BITS, packs);                                                  \
         CC__UNROLL                                                                                                     \
         for (int32_t n = 0; n < ROUNDS_##BITS * CC__PACK; n++)                                                         \
-            count_in_row(plan, own, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));         \
+            count_in_row(plan, column, cc__load_##NAME((HOLDER)packs[n / CC__PACK].value[n % CC__PACK]));              \
         break;                                                                                                         \
     }
 
 /* Types of 8 bits have a kernel of their own. */
-static __device__ inline void count_batch(const cc__histogram_plan *plan, uint32_t *own, uint32_t column, int64_t first)
+static __device__ inline void count_batch(const cc__histogram_plan *plan, uint32_t *column, int64_t first)
 {
     switch ((int32_t)plan->from.sources[0].type) {
         COUNT(UINT16, uint16_t, 16)
@@ -158,12 +157,11 @@ static int64_t batch_of(cc_pixel_type type)
     return CC__REDUCE_LANES * ROUNDS_64;
 }
 
-static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *own, uint32_t column,
-                                           int64_t number)
+static __device__ inline void count_single(const cc__histogram_plan *plan, uint32_t *column, int64_t number)
 {
     const double x = cc__read_one(&plan->from, 0, number);
     if (plan->has_rows != 0) {
-        count_in_row(plan, own, column, x);
+        count_in_row(plan, column, x);
         return;
     }
     const int64_t bin = cc__histogram_bin(x, plan->lower, plan->upper, plan->scale, plan->bins);
@@ -193,15 +191,15 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
 {
     __shared__ uint32_t own[OWN_COUNTERS];
     const int32_t thread = (int32_t)threadIdx.x;
-    const uint32_t column = (uint32_t)sizeof *own * (thread & ((1 << plan.columns_log2) - 1));
+    uint32_t *column = own + (thread & ((1 << plan.columns_log2) - 1));
     const int64_t batched = plan.batches * plan.batch;
     const int64_t singles = plan.from.sequence.count - batched;
     clear_rows(own, plan.has_rows != 0 ? (int32_t)(plan.bins + MORE_ROWS) << plan.columns_log2 : 0);
     for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x)
-        count_batch(&plan, own, column, batch * plan.batch + CC__PACK * thread);
+        count_batch(&plan, column, batch * plan.batch + CC__PACK * thread);
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
-        count_single(&plan, own, column, n + batched);
+        count_single(&plan, column, n + batched);
     __syncthreads();
     give_rows(&plan, own);
     __syncthreads();
@@ -246,7 +244,7 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     }
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
-        count_single(&plan, own, column, n < plan.head ? n : n + batched);
+        count_single(&plan, own + column / sizeof *own, n < plan.head ? n : n + batched);
     __syncthreads();
     give_rows(&plan, own);
     __syncthreads();
@@ -290,8 +288,20 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
     const uint32_t sum = sum_row(own, thread, COLUMNS_LOG2);
     const double x = value_of(plan.from.sources[0].type, (uint8_t)thread);
     const int64_t bin = cc__histogram_bin(x, plan.lower, plan.upper, plan.scale, plan.bins);
-    if (bin >= 0 && sum != 0)
-        add_64(&plan.counts[bin], sum);
+    __syncthreads();
+    if (plan.has_rows == 0) {
+        if (bin >= 0 && sum != 0)
+            add_64(&plan.counts[bin], sum);
+        return;
+    }
+    /* Few bins have many values, and all blocks add to them. */
+    clear_rows(own, (int32_t)plan.bins);
+    if (bin >= 0)
+        add_32(&own[bin], sum);
+    __syncthreads();
+    for (int32_t n = thread; n < (int32_t)plan.bins; n += CC__BLOCK_THREADS)
+        if (own[n] != 0)
+            add_64(&plan.counts[n], own[n]);
     __syncthreads();
 }
 

@@ -69,12 +69,16 @@ static inline bool cc__line_of(cc_pixel_type type, double lower, double upper, d
     line.first = (uint32_t)(int32_t)first << 16;
     line.span = (uint32_t)(last - first) << 16;
     line.slope = (uint32_t)ldexp(scale, line.shift + 16);
-    /* Two steps more than rounding down loses: where a bin begins exactly, it shall. */
-    line.offset = (uint32_t)ldexp((first - lower) * scale, line.shift) + 2;
-    if (!cc__line_is_right(&line, first, lower, upper, scale, bins))
-        return false;
-    *out_line = line;
-    return true;
+    /* Two steps up or down, which rounding may lose: what is exactly between two bins is in the same one as before. */
+    const double offset = ldexp((first - lower) * scale, line.shift);
+    for (int32_t steps = 2; steps >= -2; steps -= 4) {
+        line.offset = (uint32_t)fmax(offset + steps, 0.0);
+        if (cc__line_is_right(&line, first, lower, upper, scale, bins)) {
+            *out_line = line;
+            return true;
+        }
+    }
+    return false;
 }
 
 #endif

@@ -67,19 +67,24 @@ CC__SHARED cc__partial cc__reduce_lane_end(cc__reduce_kind kind, cc__reduce_lane
     return partial;
 }
 
-CC__SHARED cc__partial cc__reduce_join_moments(cc__partial x, cc__partial y)
+/* `share`: what y has of all components. */
+CC__SHARED cc__partial cc__reduce_join_shares(cc__partial x, cc__partial y, double share)
 {
     cc__partial both;
+    double distance = y.value - x.value;
+    both.count = x.count + y.count;
+    both.value = x.value + distance * share;
+    both.squares = (x.squares + y.squares) + distance * distance * (x.count * share);
+    return both;
+}
+
+CC__SHARED cc__partial cc__reduce_join_moments(cc__partial x, cc__partial y)
+{
     if (y.count == 0.0)
         return x;
     if (x.count == 0.0)
         return y;
-    both.count = x.count + y.count;
-    double distance = y.value - x.value;
-    double share = x.count == y.count ? 0.5 : y.count / both.count;
-    both.value = x.value + distance * share;
-    both.squares = (x.squares + y.squares) + distance * distance * (x.count * share);
-    return both;
+    return cc__reduce_join_shares(x, y, x.count == y.count ? 0.5 : y.count / (x.count + y.count));
 }
 
 CC__SHARED cc__partial cc__reduce_join(cc__reduce_kind kind, cc__partial x, cc__partial y)
@@ -93,6 +98,14 @@ CC__SHARED cc__partial cc__reduce_join(cc__reduce_kind kind, cc__partial x, cc__
     else
         x.value = x.value + y.value;
     return x;
+}
+
+/* The same, where x is mostly what so many like y have together: their share is known without a division. */
+CC__SHARED cc__partial cc__reduce_join_next(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t times)
+{
+    if (kind == CC__REDUCE_MOMENTS && times > 0 && x.count == (double)times * y.count)
+        return cc__reduce_join_shares(x, y, 1.0 / (double)(times + 1));
+    return cc__reduce_join(kind, x, y);
 }
 
 /* The same of two that have `count` components each, a power of two. */
