@@ -249,7 +249,7 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
     const uint32_t ones = size_bytes == 1 ? UINT32_C(0x01010101) : UINT32_C(0x00010001);
     const bool is_row = from->sequence.axes == 0;
     bool is_wide = true, is_packed = true;
-    int32_t head[2];
+    int32_t head[2] = {0, 0};
     cc__small_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.kind = work->kind;

@@ -78,24 +78,28 @@ cc__reduce cc__reduce_part(const cc__reduce *work, int32_t number)
     return part;
 }
 
+const unsigned char *cc__sequence_run(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
+                                      int64_t most, int64_t *out_length)
+{
+    int64_t row = first / sequence->length;
+    const int64_t in_row = first % sequence->length;
+    const int64_t left = sequence->length - in_row;
+    const unsigned char *at = source->data + in_row * sequence->step[n];
+    for (int32_t i = 0; i < sequence->axes; i++) {
+        at += row % sequence->size[i] * sequence->stride[n][i];
+        row /= sequence->size[i];
+    }
+    *out_length = most < left ? most : left;
+    return at;
+}
+
 /* `count` components from the one numbered `first` on, as float64. */
 static void load_sequence(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
                           int64_t count, double *out)
 {
-    while (count > 0) {
-        int64_t row = first / sequence->length;
-        const int64_t in_row = first % sequence->length;
-        const int64_t left = sequence->length - in_row;
-        const int64_t length = count < left ? count : left;
-        const unsigned char *at = source->data + in_row * sequence->step[n];
-        for (int32_t i = 0; i < sequence->axes; i++) {
-            at += row % sequence->size[i] * sequence->stride[n][i];
-            row /= sequence->size[i];
-        }
-        cc__components_load(source->type, at, sequence->step[n], length, out, NULL);
-        out += length;
-        first += length;
-        count -= length;
+    for (int64_t done = 0, length = 0; done < count; done += length) {
+        const unsigned char *at = cc__sequence_run(sequence, source, n, first + done, count - done, &length);
+        cc__components_load(source->type, at, sequence->step[n], length, out + done, NULL);
     }
 }
 
@@ -108,8 +112,7 @@ typedef struct lanes {
     cc__partial partial[LANES];
 } lanes;
 
-/* has_first: the lanes take their first components down here. */
-static void take(cc__reduce_kind kind, bool has_first, int64_t count, lanes *l)
+static void take(cc__reduce_kind kind, bool is_first, int64_t count, lanes *l)
 {
     switch (kind) {
     case CC__REDUCE_SUM:
@@ -133,7 +136,7 @@ static void take(cc__reduce_kind kind, bool has_first, int64_t count, lanes *l)
             l->value[i] = l->value[i] + l->x[i] * l->y[i];
         break;
     case CC__REDUCE_MOMENTS:
-        if (has_first)
+        if (is_first)
             memcpy(l->first, l->x, sizeof l->first);
         for (int64_t i = 0; i < count; i++) {
             const double distance = l->x[i] - l->first[i];
@@ -152,26 +155,13 @@ static cc__partial join_lanes(cc__reduce_kind kind, lanes *l)
     return l->partial[0];
 }
 
-/* With nothing to be distant from, the lanes have whole numbers. */
-static cc__partial join_small(cc__reduce_kind kind, const lanes *l, int64_t count)
-{
-    double sum = 0.0, squares = 0.0;
-    for (int32_t i = 0; i < LANES; i++) {
-        sum += l->value[i];
-        squares += l->squares[i];
-    }
-    return cc__reduce_small(kind, count, (int64_t)sum, (int64_t)squares);
-}
-
-cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
+static cc__partial reduce_lanes(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
 {
     lanes l;
-    const bool is_small = work->kind == CC__REDUCE_MOMENTS && cc__is_small_integer(work->sources[0].type);
     const int64_t first = piece * CC__REDUCE_PIECE;
     const int64_t left = sequence->count - first;
     const int64_t count = left < CC__REDUCE_PIECE ? left : CC__REDUCE_PIECE;
     memset(l.squares, 0, sizeof l.squares);
-    memset(l.first, 0, sizeof l.first);
     memset(l.x, 0, sizeof l.x);
     for (int32_t i = 0; i < LANES; i++)
         l.value[i] = cc__reduce_nothing(work->kind);
@@ -180,16 +170,21 @@ cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequenc
         load_sequence(sequence, &work->sources[0], 0, first + done, length, l.x);
         if (work->source_count > 1)
             load_sequence(sequence, &work->sources[1], 1, first + done, length, l.y);
-        take(work->kind, done == 0 && !is_small, length, &l);
+        take(work->kind, done == 0, length, &l);
     }
-    if (is_small)
-        return join_small(work->kind, &l, count);
     for (int32_t i = 0; i < LANES; i++) {
-        const cc__reduce_lane lane = {l.value[i], l.squares[i], l.first[i]};
+        const cc__reduce_lane lane = {l.value[i], l.squares[i], work->kind == CC__REDUCE_MOMENTS ? l.first[i] : 0.0};
         const int64_t taken = i < count ? (count - i - 1) / LANES + 1 : 0;
         l.partial[i] = cc__reduce_lane_end(work->kind, lane, (int32_t)taken);
     }
     return join_lanes(work->kind, &l);
+}
+
+cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
+{
+    if (work->source_count == 1 && cc__is_small_integer(work->sources[0].type))
+        return cc__reduce_small_piece(work, sequence, piece);
+    return reduce_lanes(work, sequence, piece);
 }
 
 /* The same for results of pieces. */

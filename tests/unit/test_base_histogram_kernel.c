@@ -209,7 +209,7 @@ START_TEST(many_integers_of_16_bits)
     uint16_t *pixels = aligned_alloc(64, (size_t)(count + 32) / 32 * 64);
     for (int64_t i = 0; i < count; i++)
         pixels[i] = (uint16_t)(i * 40503 % 65521);
-    for (int32_t n = 0; n < 4; n++) {
+    for (int64_t n = 0; n < 4; n++) {
         cc__histogram work = {.components = 1, .size = {count - 8, 1, 1, 1}, .bins = 3};
         work.source =
             (cc__reduced){.data = (const unsigned char *)(pixels + n % 3 * 3), .stride = {2}, .component_stride = 2};
