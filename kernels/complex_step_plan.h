@@ -8,7 +8,8 @@
 /* Threads take units of 16 bytes of complex numbers, and what belongs to them of real ones. */
 #define CC__COMPLEX_NARROW_UNIT 2
 #define CC__COMPLEX_WIDE_UNIT 1
-#define CC__COMPLEX_UNITS 2 /* of a thread, loaded before it goes on */
+#define CC__COMPLEX_UNITS 2         /* of a thread, loaded before it goes on */
+#define CC__COMPLEX_UNITS_OF_TURN 1 /* the same for a conjugate */
 
 typedef struct cc__complex_plan {
     unsigned char *to; /* the first unit, also in `from` */
@@ -88,6 +89,27 @@ static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lat
         plan->from[n] = work->sources[number[n]].data + plan->units.head * lattice->step[1 + number[n]];
     }
     return true;
+}
+
+/* Whether complex numbers are all there is: the sources, and the result where the step's is complex. */
+static inline bool cc__complex_is_direct(const cc__complex_plan *plan)
+{
+    if (plan->from_is_real[0] != 0 || plan->from_is_real[1] != 0 || (plan->reals & CC__VALUE_IS_REAL) != 0)
+        return false;
+    switch (plan->kind) {
+    case CC_STEP_MULTIPLY:
+    case CC_STEP_DIVIDE:
+        return plan->to_is_real == 0 && plan->a_is_y != 0 && (plan->reals & CC__A_IS_REAL) == 0;
+    case CC_STEP_SQUARE:
+    case CC_STEP_CONJUGATE:
+        return plan->to_is_real == 0;
+    case CC_STEP_REAL:
+    case CC_STEP_IMAGINARY:
+    case CC_STEP_ABSOLUTE:
+    case CC_STEP_ARGUMENT:
+        return plan->to_is_real != 0;
+    }
+    return false;
 }
 
 #endif

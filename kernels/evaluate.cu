@@ -1,4 +1,5 @@
 /* Expressions on the GPU: which kernel does one, and how it is started. */
+#include "kernels/complex_direct.h"
 #include "kernels/complex_step.h"
 #include "kernels/evaluate_dense.h"
 #include "kernels/evaluate_direct.h"
@@ -126,8 +127,12 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
 
 static cc_status launch_complex(const cc__complex_plan *plan, const cc__launcher *launcher)
 {
-    const int64_t tile = (int64_t)CC__BLOCK_THREADS * CC__COMPLEX_UNITS;
-    const void *kernel = plan->is_wide != 0 ? (const void *)complex128_step : (const void *)complex64_step;
+    const void *kernel = complex_direct_kernel(plan);
+    const int64_t tile =
+        (int64_t)CC__BLOCK_THREADS *
+        (kernel != NULL && plan->kind == CC_STEP_CONJUGATE ? CC__COMPLEX_UNITS_OF_TURN : CC__COMPLEX_UNITS);
+    if (kernel == NULL)
+        kernel = plan->is_wide != 0 ? (const void *)complex128_step : (const void *)complex64_step;
     void *arguments[] = {(void *)plan};
     return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
 }

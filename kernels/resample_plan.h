@@ -139,5 +139,7 @@ const void *cc__linear_kernel(const cc__resample *work);
 const void *cc__nearest_kernel(const cc__resample *work);
 const void *cc__cubic_kernel(const cc__resample *work);
 const void *cc__warp_kernel(const cc__resample *work);
+/* The same for some of what cc__linear_kernel() has a kernel for; the columns must be planned. */
+const void *cc__staged_kernel(const resample_plan *plan);
 
 #endif

@@ -51,32 +51,23 @@ static bool failed(void)
     return false;
 }
 
-/* An image of undefined floats on the grid of params, where `like` is. */
-static bool create_like(cc_image *like, cc_image_params *params, cc_image **out_image)
+/* An image of undefined floats, for the first device if there is one. */
+static bool create_floats(cc_image_params *params, cc_image **out_image)
 {
-    params->dimension = cc_image_get_dimension(like);
     params->pixel_type = CC_PIXEL_FLOAT32;
-    params->components = cc_image_get_components(like);
     params->flags = CC_IMAGE_UNINITIALIZED;
-    cc_image_get_direction(like, params->direction[0]);
-    if (cc_image_create(params, out_image) != CC_OK)
-        return failed();
-    if (cc_device_count() > 0 && cc_image_set_device(*out_image, 0) != CC_OK) {
-        cc_image_release(*out_image);
-        *out_image = NULL;
-        return failed();
-    }
-    return true;
+    if (cc_device_count() > 0)
+        params->device = 0;
+    return cc_image_create(params, out_image) == CC_OK ? true : failed();
 }
 
 /* value = stored * slope + intercept, as floats; on the first device if there is one. */
 static bool load(const nifti_volume *volume, cc_image **out_image)
 {
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
-    params.region = cc_image_get_region(volume->image);
-    cc_image_get_spacing(volume->image, params.spacing);
-    cc_image_get_origin(volume->image, params.origin);
-    if (!create_like(volume->image, &params, out_image))
+    if (cc_image_get_params(volume->image, &params) != CC_OK)
+        return failed();
+    if (!create_floats(&params, out_image))
         return false;
     /* An operation runs where the pixels are: bringing them to the device is what makes this one and all others run
      * there. */
@@ -111,22 +102,20 @@ static bool smooth(cc_image *image, double spacing_mm)
 static bool resample(cc_image *image, double spacing_mm, cc_image **out_image)
 {
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
-    const cc_region region = cc_image_get_region(image);
-    double spacing[CC_MAX_DIMENSION], direction[CC_MAX_DIMENSION][CC_MAX_DIMENSION];
-    cc_image_get_spacing(image, spacing);
-    cc_image_get_origin(image, params.origin);
-    cc_image_get_direction(image, direction[0]);
-    const int dimension = cc_image_get_dimension(image);
-    for (int axis = 0; axis < dimension; axis++) {
-        const double extent_mm = (double)region.size[axis] * spacing[axis];
+    if (cc_image_get_params(image, &params) != CC_OK)
+        return failed();
+    for (int axis = 0; axis < params.dimension; axis++) {
+        const double old_mm = params.spacing[axis];
+        const double extent_mm = (double)params.region.size[axis] * old_mm;
         /* Of the first pixel's centre, from where the old one is. */
-        const double shift_mm = (double)region.index[axis] * spacing[axis] + (spacing_mm - spacing[axis]) / 2;
+        const double shift_mm = (double)params.region.index[axis] * old_mm + (spacing_mm - old_mm) / 2;
         params.spacing[axis] = spacing_mm;
+        params.region.index[axis] = 0;
         params.region.size[axis] = (int64_t)fmax(1.0, floor(extent_mm / spacing_mm + 1e-6));
-        for (int n = 0; n < dimension; n++)
-            params.origin[n] += direction[n][axis] * shift_mm;
+        for (int n = 0; n < params.dimension; n++)
+            params.origin[n] += params.direction[n][axis] * shift_mm;
     }
-    if (!create_like(image, &params, out_image))
+    if (!create_floats(&params, out_image))
         return false;
     if (cc_image_resample(image, NULL, *out_image, CC_STREAM_DEFAULT) != CC_OK)
         return failed();

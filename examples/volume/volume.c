@@ -71,14 +71,11 @@ static bool rescale(const nifti_volume *volume, cc_place device, cc_image **out_
     cc_image_params params = CC_IMAGE_PARAMS_INIT;
     cc_image *result = NULL;
 
-    params.dimension = cc_image_get_dimension(volume->image);
+    /* Like the volume, where it is, but of floats. */
+    if (cc_image_get_params(volume->image, &params) != CC_OK)
+        return failed();
     params.pixel_type = CC_PIXEL_FLOAT32;
-    params.components = cc_image_get_components(volume->image);
-    params.region = cc_image_get_region(volume->image);
     params.flags = CC_IMAGE_UNINITIALIZED;
-    cc_image_get_spacing(volume->image, params.spacing);
-    cc_image_get_origin(volume->image, params.origin);
-    cc_image_get_direction(volume->image, params.direction[0]);
     if (cc_image_create(&params, &result) != CC_OK)
         return failed();
 

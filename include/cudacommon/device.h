@@ -21,9 +21,9 @@ typedef struct CUstream_st *cc_stream;
 #define CC_STREAM_PER_THREAD ((cc_stream)2) /* the calling thread's default stream */
 
 /**
- * How many devices images can live on. 0 without a GPU, without a driver, and in a build without CUDA: never an error.
- * Initialises the driver on the first call, but creates no context on any device.
- * Thread safety: any thread. Blocks while the driver initialises. Since 2.0.
+ * How many devices images can live on. 0 without a GPU, without a driver, and in a build without CUDA: never an error;
+ * the message of cc_device_get_current() then says why there is none. Initialises the driver on the first call, but
+ * creates no context on any device. Thread safety: any thread. Blocks while the driver initialises. Since 2.0.
  */
 CC_API int32_t cc_device_count(void);
 

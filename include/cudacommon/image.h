@@ -63,6 +63,17 @@ typedef struct cc_image_params {
 CC_API cc_status cc_image_create(const cc_image_params *params, cc_image **out_image);
 
 /**
+ * With what cc_image_create() makes another image like this one: of its type, region and geometry, on its device
+ * (CC_DEVICE_CURRENT when that is not decided yet). flags is 0; what is to differ, change. Copies no pixels, allocates
+ * nothing.
+ * out_params: initialised with CC_IMAGE_PARAMS_INIT.
+ * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL or struct_size 0.
+ * Does not block. Since 2.0.
+ * Source: itk::ImageBase::CopyInformation().
+ */
+CC_API cc_status cc_image_get_params(const cc_image *image, cc_image_params *out_params);
+
+/**
  * Adds an owner to an image and returns it, so that it can be passed on. NULL gives NULL.
  * Ownership: returned with ownership, end it with cc_image_release().
  * Thread safety: any thread. Does not block. Since 2.0.

@@ -239,6 +239,40 @@ def test_totals_and_what_is_alive() -> None:
     del many
 
 
+def test_host_memory() -> None:
+    before = cc.host_memory()
+    assert before.pooled_bytes <= before.pool_limit_bytes
+    try:
+        cc.set_host_limits(locked_bytes=5 << 20)
+        assert cc.host_memory()[:2] == (before.locked_bytes, 5 << 20)
+        cc.set_host_limits(pool_bytes=0)
+        assert cc.host_memory().locked_limit_bytes == 5 << 20
+        assert cc.host_memory()[2:4] == (0, 0)
+        for wrong in ({"locked_bytes": -1}, {"pool_bytes": 2**63}, {"locked_bytes": 7, "pool_bytes": -1}):
+            with pytest.raises(ValueError, match="bytes >= 0"):
+                cc.set_host_limits(**wrong)
+        assert cc.host_memory().locked_limit_bytes == 5 << 20
+    finally:
+        cc.set_host_limits(locked_bytes=before.locked_limit_bytes, pool_bytes=before.pool_limit_bytes)
+
+
+def test_trim() -> None:
+    image = cc.Image((1 << 20,), "uint8")
+    with image.host(write=True) as pixels:
+        pixels[:] = 7
+    del pixels, image
+    cc.trim("cpu")
+    assert cc.host_memory().pooled_bytes == 0
+    cc.trim()
+    for wrong in ("tpu", -3):
+        with pytest.raises(ValueError, match="place"):
+            cc.trim(wrong)
+    with pytest.raises(ValueError, match="keep_bytes"):
+        cc.trim(keep_bytes=-1)
+    with pytest.raises((cc.NoDeviceError, cc.InvalidDeviceError)):
+        cc.trim(99)
+
+
 def test_devices(needs_device: None) -> None:
     assert cc.device_count() >= 1
     info = cc.device_memory(0)
@@ -247,5 +281,11 @@ def test_devices(needs_device: None) -> None:
     try:
         with pytest.raises(cc.OutOfDeviceMemoryError), cc.Image((1 << 20,), "float32").device():
             pass
+        assert cc.device_limit(0) == (1 << 20, 0)
+        with pytest.raises(ValueError, match="headroom_bytes"):
+            cc.set_device_limit(0, 0, -1)
+        cc.trim("cuda")
+        cc.trim(0, keep_bytes=1 << 20)
     finally:
         cc.set_device_limit(0, 0)
+    assert cc.device_limit().limit_bytes == 0

@@ -240,6 +240,38 @@ def test_named_methods_and_where_to() -> None:
         image.add(1, out=cc.Image((4, 4)))
 
 
+@pytest.mark.parametrize("work", [operator.lt, operator.le, operator.gt, operator.ge])
+def test_comparisons(work: Any) -> None:
+    a = np.array([1, 2, 3, np.nan, 1, -0.0, np.inf, -np.inf], np.float32)
+    b = np.array([2, 2, 2, 1, np.nan, 0, np.inf, 0], np.float32)
+    image, other = image_of(a, "float32"), image_of(b, "float32")
+    result = work(image, other)
+    assert result.dtype_name == "bool"
+    np.testing.assert_array_equal(pixels_of(result), work(a, b))
+    np.testing.assert_array_equal(pixels_of(work(image, 2)), work(a, 2))
+    np.testing.assert_array_equal(pixels_of(work(2, image)), work(2, a))
+    lazy = work(image.lazy + 1, other.lazy * 2)
+    np.testing.assert_array_equal(pixels_of(lazy.evaluate()), work(a + 1, b * 2))
+    # Of 64 bits to the last one.
+    wide = np.array([2**62, 2**62 + 1, -(2**63), 2**63 - 1], np.int64)
+    image, other = image_of(wide, "int64"), image_of(wide[::-1].copy(), "int64")
+    np.testing.assert_array_equal(pixels_of(work(image, other)), work(wide, wide[::-1]))
+    np.testing.assert_array_equal(pixels_of(work(image, 2**62)), work(wide, 2**62))
+
+
+def test_where_of_numbers_alone() -> None:
+    image = image_of(np.array([1, -1, 2], np.float32), "float32")
+    for chosen, otherwise in ((1, 0), (1.5, 0), (True, False)):
+        result = cc.where(image > 0, chosen, otherwise)
+        expected = np.where([True, False, True], chosen, otherwise)
+        if not isinstance(chosen, bool):
+            assert result.dtype == expected.dtype
+        np.testing.assert_array_equal(pixels_of(result), expected)
+    assert cc.where(image > 0, 1, 0, dtype="uint8").dtype_name == "uint8"
+    # As everywhere else, a number is of no type beside an image.
+    assert ((image.lazy > 0).where(1, 0) * image).evaluate().dtype_name == "float32"
+
+
 def test_cast_and_rescale() -> None:
     array = np.array([-1.5, 0.5, 2.5, 300, np.nan, np.inf], np.float32)
     image = image_of(array, "float32", spacing=(2.5,), origin=(3,), index=(-4,))

@@ -36,6 +36,7 @@ STRUCTS = {
     "cc_image_params": structures.ImageParams,
     "cc_descriptor": structures.Descriptor,
     "cc_place_state": structures.PlaceState,
+    "cc_host_memory_state": structures.HostMemoryState,
     "cc_path_counters": structures.PathCounters,
     "cc_counters": structures.Counters,
     "cc_live_image": structures.LiveImage,

@@ -39,14 +39,20 @@ static cc__backend *create_emulated(const char *text)
 static cc__backend *find(void)
 {
     const char *text = getenv("CUDACOMMON_DEVICE");
+    cc__backend *none = cc__backend_none();
     cc__backend *backend = NULL;
-    if (text && strcmp(text, "none") == 0)
-        return cc__backend_none();
+    if (text && strcmp(text, "none") == 0) {
+        none->absence = "CUDACOMMON_DEVICE=none";
+        return none;
+    }
     if (text)
         backend = create_emulated(text);
     if (!backend)
         backend = cc__backend_cuda();
-    return backend && backend->device_count > 0 ? backend : cc__backend_none();
+    if (backend && backend->device_count > 0)
+        return backend;
+    none->absence = backend ? backend->absence : "this build of the library has no CUDA";
+    return none;
 }
 
 static void choose(void)
@@ -73,7 +79,8 @@ void cc__backend_set(cc__backend *backend)
 cc_status cc__backend_check_device(cc__backend *backend, const char *function, int32_t device)
 {
     if (backend->device_count == 0)
-        return cc__fail(CC_ERROR_NO_DEVICE, "%s: device = %d, but there are no devices", function, (int)device);
+        return cc__fail(CC_ERROR_NO_DEVICE, "%s: device = %d, but there are no devices%s%s", function, (int)device,
+                        backend->absence != NULL ? ": " : "", backend->absence != NULL ? backend->absence : "");
     if (device < 0 || device >= backend->device_count)
         return cc__fail(CC_ERROR_INVALID_DEVICE, "%s: device = %d, must be 0 to %d", function, (int)device,
                         (int)(backend->device_count - 1));

@@ -32,6 +32,7 @@ struct cc__backend {
     const char *name;
     void *state;
     int32_t device_count;
+    const char *absence; /* why there are no devices, in words; NULL when there are some, or nobody knows */
 
     /* FORKED in a child of a process that used a device; asks nothing of the driver, for what needs nothing else of it.
      */
@@ -153,7 +154,7 @@ void cc__backend_set(cc__backend *backend);
 cc__backend *cc__backend_none(void);
 cc__backend *cc__backend_emulated_create(int32_t device_count);
 void cc__backend_emulated_destroy(cc__backend *backend);
-cc__backend *cc__backend_cuda(
-    void); /* NULL in a build without CUDA; with device_count 0 when there is no driver or GPU */
+/* NULL in a build without CUDA; with device_count 0, and absence, when there is no driver or GPU. */
+cc__backend *cc__backend_cuda(void);
 
 #endif

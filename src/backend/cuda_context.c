@@ -3,6 +3,8 @@
 #include "backend/default_stream.h"
 #include "base/error.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static cc__cuda_device devices[CC__MAX_DEVICES];
@@ -53,35 +55,61 @@ static bool describe_device(cc__cuda_device *device, int32_t ordinal)
     return true;
 }
 
-static int32_t start(void)
+/* Why there are no devices. */
+static char absence[128];
+
+static const char *absent(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *absent(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(absence, sizeof absence, format, arguments);
+    va_end(arguments);
+    return absence;
+}
+
+/* NULL when there are devices, else why there are none. */
+static const char *start(int32_t *out_count)
 {
     /* The child handler comes before the driver, so that no fork falls between them. */
-    if (!cc__driver_load() || pthread_atfork(NULL, NULL, note_fork) != 0)
-        return 0;
+    if (!cc__driver_load())
+        return "the driver's libcuda.so.1 was not found, or is too old";
+    if (pthread_atfork(NULL, NULL, note_fork) != 0)
+        return "no memory for what is to be done at a fork";
     atomic_store(&started, true);
 
     /* Kernels need a driver of the toolkit's major version or later. */
     int version = 0;
     int count = 0;
-    if (cc__driver.cuDriverGetVersion(&version) != CUDA_SUCCESS || version / 1000 < CUDA_VERSION / 1000 ||
-        cc__driver.cuInit(0) != CUDA_SUCCESS || cc__driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
-        return 0;
+    CUresult result = cc__driver.cuDriverGetVersion(&version);
+    if (result == CUDA_SUCCESS && version / 1000 < CUDA_VERSION / 1000)
+        return absent("the driver is for CUDA %d.%d, this build of the library needs %d.0 or later", version / 1000,
+                      version % 1000 / 10, CUDA_VERSION / 1000);
+    if (result == CUDA_SUCCESS)
+        result = cc__driver.cuInit(0);
+    if (result == CUDA_SUCCESS)
+        result = cc__driver.cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return absent("cuInit: %s (%d)", cc__driver_words(result), (int)result);
     if (count > CC__MAX_DEVICES)
         count = CC__MAX_DEVICES;
     for (int32_t device = 0; device < count; device++) {
         if (!describe_device(&devices[device], device))
-            return 0;
+            return absent("device %d cannot be asked what it is", (int)device);
     }
     /* Registered after the driver's own handlers, and so run before them. */
     if (atexit(note_end) != 0)
-        return 0;
-    return count;
+        return "no memory for what is to be done at exit";
+    *out_count = count;
+    return count > 0 ? NULL : "the driver has none";
 }
 
 void cc__cuda_start(cc__backend *self)
 {
+    int32_t count = 0;
     self->state = devices;
-    self->device_count = start();
+    self->absence = start(&count);
+    self->device_count = count;
 }
 
 cc__cuda_device *cc__cuda_device_at(const cc__backend *self, int32_t device)

@@ -74,15 +74,19 @@ static cc_status meaning(CUresult result)
     return CC_ERROR_DEVICE;
 }
 
+const char *cc__driver_words(CUresult result)
+{
+    const char *text = NULL;
+    return cc__driver.cuGetErrorString(result, &text) == CUDA_SUCCESS && text != NULL ? text : "unknown error";
+}
+
 cc_status cc__driver_status(CUresult result, const char *function, int32_t device)
 {
     if (result == CUDA_SUCCESS)
         return CC_OK;
     if (cc__driver_is_final(result))
         atomic_fetch_add(&cc__driver_final_errors, 1);
-    const char *text = NULL;
-    if (cc__driver.cuGetErrorString(result, &text) != CUDA_SUCCESS || text == NULL)
-        text = "unknown error";
+    const char *text = cc__driver_words(result);
     if (device < 0)
         return cc__fail_native(meaning(result), (int32_t)result, "%s: %s (%d)", function, text, (int)result);
     return cc__fail_native(meaning(result), (int32_t)result, "%s: %s (%d), device %d", function, text, (int)result,

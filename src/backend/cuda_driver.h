@@ -88,6 +88,9 @@ extern cc__driver_extras cc__driver_more;
 /* False without a driver that has all of the functions. Prints nothing and initialises nothing. */
 bool cc__driver_load(void);
 
+/* What the driver says of a result. */
+const char *cc__driver_words(CUresult result);
+
 /* CC_OK, or what the result means to a caller, with the message set. device: -1 when the call concerns none. */
 cc_status cc__driver_status(CUresult result, const char *function, int32_t device);
 

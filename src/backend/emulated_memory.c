@@ -229,7 +229,8 @@ cc_status cc__emulated_memory_device(cc__backend *self, const void *memory, int3
     cc__block *block = memory ? cc__emulated_block_at(emulated, memory, 1) : NULL;
     if (!block || block->device == CC_PLACE_HOST || block->freed_at)
         return cc__emulated_unlock(
-            emulated, cc__fail(CC_ERROR_POINTER, "memory_device: memory = %p, must be device memory", memory));
+            emulated, cc__fail(CC_ERROR_POINTER,
+                               "memory = %p is not memory of an emulated device, expected device memory", memory));
     *out_device = block->device;
     return cc__emulated_unlock(emulated, CC_OK);
 }

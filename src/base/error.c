@@ -55,6 +55,13 @@ cc_status cc__fail_native(cc_status status, int32_t native_error, const char *fo
     return status;
 }
 
+cc_status cc__fail_for(const char *function, cc_status status)
+{
+    if (status == CC_OK || function == NULL)
+        return status;
+    return cc__fail_native(status, last_native_error, "%s: %s", function, last_message);
+}
+
 void cc__error_save(cc__error_state *out_state)
 {
     out_state->native_error = last_native_error;

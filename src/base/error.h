@@ -9,6 +9,10 @@ cc_status cc__fail(cc_status status, const char *format, ...) __attribute__((for
 cc_status cc__fail_native(cc_status status, int32_t native_error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Puts the public function's name before what a room that does not know it has said. Returns `status`; CC_OK, and
+ * function NULL, say nothing. */
+cc_status cc__fail_for(const char *function, cc_status status);
+
 /*
  * For a call whose failure the library can do without: what cc_last_error_message() and cc_last_native_error() say is
  * saved before it, and restored after it.

@@ -109,6 +109,8 @@ void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, con
                        cc__registers *registers);
 void cc__evaluate_complex(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places,
                           int64_t count);
+/* The same results in real numbers, where the steps do to both parts of each number the same and leave them apart. */
+void cc__evaluate_by_parts(cc__evaluate *work);
 void cc__evaluate_whole(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count);
 
 /* Casts and single steps in float32, where that gives the same bits and components lie side by side: false elsewhere.

@@ -265,6 +265,24 @@ bool cc__evaluate_is_narrow(const cc__evaluate *work, const cc__lattice *lattice
     return work->destination_type == CC_PIXEL_FLOAT32 || (is_small_integer(work->destination_type) && is_exact(work));
 }
 
+/* Two images of one integer type into a third of it. */
+static bool is_integer_step(const cc__evaluate *work)
+{
+    const cc__term *term = &work->steps[1].a;
+    const cc_pixel_type type = work->destination_type;
+    if (work->step_count != 2 || term->kind != CC__TERM_SOURCE || !is_small_integer(type) || type == CC_PIXEL_BOOL ||
+        work->sources[0].type != type || work->sources[term->number].type != type)
+        return false;
+    switch (work->steps[1].kind) {
+    case CC_STEP_ADD:
+    case CC_STEP_SUBTRACT:
+    case CC_STEP_MINIMUM:
+    case CC_STEP_MAXIMUM:
+        return true;
+    }
+    return false;
+}
+
 typedef struct narrow_registers {
     float x[BUFFER];
     float y[BUFFER];
@@ -289,6 +307,11 @@ void cc__evaluate_narrow(const cc__evaluate *work, const cc__lattice *lattice, c
     const bool is_direct = work->destination_type == CC_PIXEL_FLOAT32;
     const float constant = !is_cast && term->kind == CC__TERM_VALUE ? (float)term->value : 0.0F;
     narrow_registers values;
+    if (is_integer_step(work)) {
+        loops->step_integer((cc_step_kind)work->steps[1].kind, work->destination_type, places->source[0],
+                            places->source[term->number], places->destination, count);
+        return;
+    }
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         unsigned char *to = places->destination + done * lattice->step[0];

@@ -70,10 +70,60 @@ LEAST_AND_GREATEST(float, float32)
 #define FLOAT32_SQUARE(value, a) cc__float32_SQUARE(value, a)
 #define FLOAT32_SQUARE_ROOT(value, a) cc__float32_SQUARE_ROOT(value, a)
 
+/*
+ * Sums and differences of integers that end at the type's limits, which is what rounding the float64 ones into the type
+ * gives. The second number is shortened first so that the result fits: nothing is wider than the type, and vectors hold
+ * as many numbers as they can.
+ */
+#define LESSER_AND_GREATER(TYPE, HOLDER)                                                                               \
+    static inline HOLDER lesser_##TYPE(HOLDER x, HOLDER y)                                                             \
+    {                                                                                                                  \
+        return x < y ? x : y;                                                                                          \
+    }                                                                                                                  \
+    static inline HOLDER greater_##TYPE(HOLDER x, HOLDER y)                                                            \
+    {                                                                                                                  \
+        return x > y ? x : y;                                                                                          \
+    }
+#define UNSIGNED_INTEGER(TYPE, HOLDER, GREATEST)                                                                       \
+    LESSER_AND_GREATER(TYPE, HOLDER)                                                                                   \
+    static inline HOLDER sum_##TYPE(HOLDER x, HOLDER y)                                                                \
+    {                                                                                                                  \
+        return (HOLDER)(x + lesser_##TYPE(y, (HOLDER)((GREATEST)-x)));                                                 \
+    }                                                                                                                  \
+    static inline HOLDER difference_##TYPE(HOLDER x, HOLDER y)                                                         \
+    {                                                                                                                  \
+        return (HOLDER)(x - lesser_##TYPE(y, x));                                                                      \
+    }
+#define SIGNED_INTEGER(TYPE, HOLDER, LEAST, GREATEST)                                                                  \
+    LESSER_AND_GREATER(TYPE, HOLDER)                                                                                   \
+    static inline HOLDER sum_##TYPE(HOLDER x, HOLDER y)                                                                \
+    {                                                                                                                  \
+        const HOLDER most = (HOLDER)((GREATEST)-greater_##TYPE(x, 0));                                                 \
+        const HOLDER least = (HOLDER)((LEAST)-lesser_##TYPE(x, 0));                                                    \
+        return (HOLDER)(x + greater_##TYPE(lesser_##TYPE(y, most), least));                                            \
+    }                                                                                                                  \
+    static inline HOLDER difference_##TYPE(HOLDER x, HOLDER y)                                                         \
+    {                                                                                                                  \
+        const HOLDER most = (HOLDER)(lesser_##TYPE(x, -1) - (LEAST));                                                  \
+        const HOLDER least = (HOLDER)(greater_##TYPE(x, -1) - (GREATEST));                                             \
+        return (HOLDER)(x - greater_##TYPE(lesser_##TYPE(y, most), least));                                            \
+    }
+UNSIGNED_INTEGER(UINT8, uint8_t, UINT8_MAX)
+UNSIGNED_INTEGER(UINT16, uint16_t, UINT16_MAX)
+SIGNED_INTEGER(INT8, int8_t, INT8_MIN, INT8_MAX)
+SIGNED_INTEGER(INT16, int16_t, INT16_MIN, INT16_MAX)
+
 static void look_up_plain(const unsigned char table[256], const unsigned char *in, unsigned char *out, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         out[i] = table[in[i]];
+}
+
+/* How many of the first roots are computed elsewhere. */
+static int64_t roots_plain(const double *values, float lower, float upper, unsigned char *out, int64_t count)
+{
+    (void)values, (void)lower, (void)upper, (void)out, (void)count;
+    return 0;
 }
 
 #define CC__TARGET
@@ -109,6 +159,9 @@ __attribute__((target("avx2"))) static void look_up_avx2(const unsigned char tab
     look_up_plain(table, in + done, out + done, count - done);
 }
 
+/* CPUs with no more than this have a faster instruction than what several steps would take. */
+#define roots_avx2 roots_plain
+
 #define CC__TARGET __attribute__((target("avx2")))
 #define CC__VERSION(name) name##_avx2
 #define CC__VERSION_NAME "avx2"
@@ -141,6 +194,62 @@ static void look_up_avx512(const unsigned char table[256], const unsigned char *
         look_up_vbmi(table, in, out, count);
     else
         look_up_avx2(table, in, out, count);
+}
+
+/*
+ * Square roots in float32, as finish_float32() has them, without the CPU's instruction for float64, which takes more
+ * time than all else. A root is wanted to 24 bits. From the estimate y = (1 + e) / sqrt(v), |e| < 2^-14, and g = v y
+ * follows r = 1 - g y, so that sqrt(v) = g / sqrt(1 - r) = g (1 + r / 2 + 3 r^2 / 8 + 5 r^3 / 16 + ...). |r| < 2^-12.9,
+ * and what is left out is less than 2^-40 of the root; rounding on the way adds less than 2^-51. A float64 so close to
+ * the root, and the root's own float64, are the same float32, unless a number halfway between two of float32 is as
+ * close: one whose last 29 bits are 2^28. Where these bits come within 2^14 of that (2^-39 of the least root and more),
+ * the CPU's instruction decides. It also does all that is not in between powers of two where nothing overflows and
+ * float32 is not subnormal, but 0, which is its own root.
+ */
+__attribute__((target(AVX512))) static inline __m512d root_avx512(__m512d v, __mmask8 *are_sure)
+{
+    const __m512i bits = _mm512_castpd_si512(v);
+    const __mmask8 is_not_zero = _mm512_test_epi64_mask(bits, bits);
+    const __m512i above = _mm512_maskz_sub_epi64(is_not_zero, bits, _mm512_set1_epi64((1023 - INT64_C(250)) << 52));
+    const __m512d y = _mm512_maskz_rsqrt14_pd(is_not_zero, v);
+    const __m512d g = _mm512_mul_pd(v, y);
+    const __m512d r = _mm512_fnmadd_pd(g, y, _mm512_set1_pd(1.0));
+    const __m512d series = _mm512_fmadd_pd(r, _mm512_set1_pd(0.375), _mm512_set1_pd(0.5));
+    const __m512d root = _mm512_fmadd_pd(_mm512_mul_pd(g, r), series, g);
+    const __m512i off = _mm512_add_epi64(_mm512_castpd_si512(root), _mm512_set1_epi64((1 << 28) + (1 << 14)));
+    *are_sure = _mm512_mask_cmplt_epu64_mask(*are_sure, above, _mm512_set1_epi64(INT64_C(500) << 52));
+    *are_sure = _mm512_mask_test_epi64_mask(*are_sure, off, _mm512_set1_epi64(0x1fffffff & ~0x7fff));
+    return root;
+}
+
+/* Apart, since compilers that know how few there are make no vectors. */
+__attribute__((target("avx2"), noinline)) static void unsure_roots(const double *values, float lower, float upper,
+                                                                   unsigned char *out, int64_t count)
+{
+    finish_float32_avx2(true, values, lower, upper, out, count);
+}
+
+__attribute__((target(AVX512))) static int64_t roots_avx512(const double *values, float lower, float upper,
+                                                            unsigned char *out, int64_t count)
+{
+    const __m512 least = _mm512_set1_ps(lower);
+    const __m512 greatest = _mm512_set1_ps(upper);
+    int64_t done = 0;
+    if (lower != lower || upper != upper)
+        return 0;
+    for (; done + 16 <= count; done += 16) {
+        __mmask8 are_sure = 0xff;
+        const __m512d low = root_avx512(_mm512_loadu_pd(values + done), &are_sure);
+        const __m512d high = root_avx512(_mm512_loadu_pd(values + done + 8), &are_sure);
+        if (are_sure != 0xff) {
+            unsure_roots(values + done, lower, upper, out + 4 * done, 16);
+            continue;
+        }
+        const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+        /* Of two zeros these give the second, and only the limits may be -0. */
+        _mm512_storeu_ps(out + 4 * done, _mm512_min_ps(_mm512_max_ps(least, both), greatest));
+    }
+    return done;
 }
 
 #ifdef __clang__

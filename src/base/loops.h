@@ -18,11 +18,16 @@ typedef struct cc__loops {
     /* A step of real numbers; a and b are read where it has these operands. */
     void (*step)(cc_step_kind kind, const double *value, const double *a, const double *b, double *out, int64_t count);
     void (*scale_and_shift)(double *values, double scale, double shift, int64_t count);
-    /* For types that cc__loops_is_float32() knows. */
+    /* For types that cc__loops_is_float32() knows. The first goes by way of float64, into the bits of float32. */
+    void (*scale_into_float32)(cc_pixel_type type, const unsigned char *source, double scale, double shift,
+                               unsigned char *out, int64_t count);
     void (*load_float32)(cc_pixel_type type, const unsigned char *source, int64_t count, float *out);
     void (*store_float32)(cc_pixel_type type, const unsigned char *values, unsigned char *destination, int64_t count);
     /* A step of CC__FOR_EACH_FLOAT32_STEP, into the bits of float32; `a` NULL: `constant`. */
     void (*step_float32)(cc_step_kind kind, const unsigned char *value, const unsigned char *a, float constant,
+                         unsigned char *out, int64_t count);
+    /* ADD, SUBTRACT, MINIMUM or MAXIMUM of integers of 8 or 16 bits, into the same type. */
+    void (*step_integer)(cc_step_kind kind, cc_pixel_type type, const unsigned char *value, const unsigned char *a,
                          unsigned char *out, int64_t count);
     /* Float32 components, squared. */
     void (*load_squares)(const unsigned char *source, int64_t count, double *out);

@@ -75,6 +75,24 @@ CC__TARGET static void CC__VERSION(scale_and_shift)(double *values, double scale
         values[i] = cc__scale_and_shift(values[i], scale, shift);
 }
 
+#define INTO_FLOAT32(NAME, HOLDER)                                                                                     \
+    case CC_PIXEL_##NAME:                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            HOLDER held;                                                                                               \
+            memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);                                             \
+            const uint32_t bits = cc__store_FLOAT32(cc__scale_and_shift(cc__load_##NAME(held), scale, shift));         \
+            memcpy(out + i * (int64_t)sizeof bits, &bits, sizeof bits);                                                \
+        }                                                                                                              \
+        break;
+
+CC__TARGET static void CC__VERSION(scale_into_float32)(cc_pixel_type type, const unsigned char *source, double scale,
+                                                       double shift, unsigned char *out, int64_t count)
+{
+    switch ((int32_t)type) {
+        CC__FOR_EACH_FLOAT32_TYPE(INTO_FLOAT32)
+    }
+}
+
 #define LOAD_FLOAT32(NAME, HOLDER)                                                                                     \
     case CC_PIXEL_##NAME:                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                                          \
@@ -138,6 +156,38 @@ CC__TARGET static void CC__VERSION(step_float32)(cc_step_kind kind, const unsign
     }
 }
 
+#define INTEGER_STEP(NAME, HOLDER, FUNCTION)                                                                           \
+    case CC_STEP_##NAME:                                                                                               \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            HOLDER x, y;                                                                                               \
+            memcpy(&x, value + i * (int64_t)sizeof x, sizeof x);                                                       \
+            memcpy(&y, a + i * (int64_t)sizeof y, sizeof y);                                                           \
+            const HOLDER held = FUNCTION(x, y);                                                                        \
+            memcpy(out + i * (int64_t)sizeof held, &held, sizeof held);                                                \
+        }                                                                                                              \
+        break;
+
+#define INTEGER_STEPS(TYPE, HOLDER)                                                                                    \
+    case CC_PIXEL_##TYPE:                                                                                              \
+        switch ((int32_t)kind) {                                                                                       \
+            INTEGER_STEP(ADD, HOLDER, sum_##TYPE)                                                                      \
+            INTEGER_STEP(SUBTRACT, HOLDER, difference_##TYPE)                                                          \
+            INTEGER_STEP(MINIMUM, HOLDER, lesser_##TYPE)                                                               \
+            INTEGER_STEP(MAXIMUM, HOLDER, greater_##TYPE)                                                              \
+        }                                                                                                              \
+        break;
+
+CC__TARGET static void CC__VERSION(step_integer)(cc_step_kind kind, cc_pixel_type type, const unsigned char *value,
+                                                 const unsigned char *a, unsigned char *out, int64_t count)
+{
+    switch ((int32_t)type) {
+        INTEGER_STEPS(UINT8, uint8_t)
+        INTEGER_STEPS(INT8, int8_t)
+        INTEGER_STEPS(UINT16, uint16_t)
+        INTEGER_STEPS(INT16, int16_t)
+    }
+}
+
 CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, int64_t count, double *restrict out)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -149,8 +199,8 @@ CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, in
 }
 
 /* What is done beside a square root costs nothing: the CPU has one unit for those, and many for the rest. */
-#define FINISH(VALUE)                                                                                                  \
-    for (int64_t i = 0; i < count; i++) {                                                                              \
+#define FINISH(VALUE, FIRST)                                                                                           \
+    for (int64_t i = FIRST; i < count; i++) {                                                                          \
         const float value = least_float32(greatest_float32((float)(VALUE), lower), upper);                             \
         const uint32_t bits = cc__store_float32(value);                                                                \
         memcpy(out + i * (int64_t)sizeof bits, &bits, sizeof bits);                                                    \
@@ -160,9 +210,9 @@ CC__TARGET static void CC__VERSION(finish_float32)(bool is_root, const double *r
                                                    float upper, unsigned char *restrict out, int64_t count)
 {
     if (is_root)
-        FINISH(cc__square_root(values[i]))
+        FINISH(cc__square_root(values[i]), CC__VERSION(roots)(values, lower, upper, out, count))
     else
-        FINISH(values[i])
+        FINISH(values[i], 0)
 }
 
 #define REVERSE(HOLDER)                                                                                                \
@@ -197,9 +247,11 @@ static const cc__loops CC__VERSION(loops) = {
     .store = CC__VERSION(store),
     .step = CC__VERSION(step),
     .scale_and_shift = CC__VERSION(scale_and_shift),
+    .scale_into_float32 = CC__VERSION(scale_into_float32),
     .load_float32 = CC__VERSION(load_float32),
     .store_float32 = CC__VERSION(store_float32),
     .step_float32 = CC__VERSION(step_float32),
+    .step_integer = CC__VERSION(step_integer),
     .load_squares = CC__VERSION(load_squares),
     .finish_float32 = CC__VERSION(finish_float32),
     .reverse = CC__VERSION(reverse),
@@ -209,8 +261,11 @@ static const cc__loops CC__VERSION(loops) = {
 #undef LOAD
 #undef STORE
 #undef REAL_STEP
+#undef INTO_FLOAT32
 #undef LOAD_FLOAT32
 #undef STORE_FLOAT32
 #undef FLOAT32_STEP
+#undef INTEGER_STEP
+#undef INTEGER_STEPS
 #undef FINISH
 #undef REVERSE

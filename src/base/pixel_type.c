@@ -1,3 +1,5 @@
+#include "base/typestr.h"
+
 #include "base/error.h"
 
 #include <cudacommon/import.h>
@@ -106,12 +108,8 @@ const char *cc_pixel_type_typestr(cc_pixel_type type)
     return "";
 }
 
-cc_status cc_typestr_parse(const char *typestr, cc_pixel_type *out_type)
+cc_status cc__typestr_parse(const char *function, const char *typestr, cc_pixel_type *out_type)
 {
-    static const char *const function = "cc_typestr_parse";
-    if (typestr == NULL || out_type == NULL)
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function,
-                        typestr == NULL ? "typestr" : "out_type");
     const char order = typestr[0];
     for (int32_t type = CC_PIXEL_BOOL; type <= CC_PIXEL_COMPLEX128; ++type) {
         const char *known = cc_pixel_type_typestr((cc_pixel_type)type);
@@ -128,4 +126,13 @@ cc_status cc_typestr_parse(const char *typestr, cc_pixel_type *out_type)
     }
     return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: typestr = \"%.20s\", expected one of a pixel type, as \"<f4\"", function,
                     typestr);
+}
+
+cc_status cc_typestr_parse(const char *typestr, cc_pixel_type *out_type)
+{
+    static const char *const function = "cc_typestr_parse";
+    if (typestr == NULL || out_type == NULL)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected a pointer", function,
+                        typestr == NULL ? "typestr" : "out_type");
+    return cc__typestr_parse(function, typestr, out_type);
 }

@@ -22,6 +22,7 @@ typedef struct rescale_state {
     const cc__loops *loops;
     bool is_cast; /* nothing to compute: every value keeps its sign of zero, which adding 0 would take */
     bool is_float32;
+    bool into_float32; /* in one pass */
     bool past_cache;
     bool has_table;
     buffer values;
@@ -50,6 +51,10 @@ static void rescale_piece(rescale_state *state, unsigned char *destination, int6
             source = (const unsigned char *)state->float32;
         }
         state->loops->store_float32(work->destination_type, source, destination, count);
+        return;
+    }
+    if (state->into_float32) {
+        state->loops->scale_into_float32(work->source_type, source, work->scale, work->shift, destination, count);
         return;
     }
     cc__components_load(work->source_type, source, source_step, count, values->real, values->imaginary);
@@ -171,6 +176,8 @@ static cc__rows_function choose(const cc__rescale *work, const cc__rows *rows, r
     state->past_cache = past_cache;
     state->is_float32 =
         state->is_cast && cc__loops_is_float32(work->destination_type) && cc__loops_is_float32(work->source_type);
+    state->into_float32 =
+        !state->is_cast && work->destination_type == CC_PIXEL_FLOAT32 && cc__loops_is_float32(work->source_type);
     if (to_bytes == 1 && from_bytes == 1)
         make_table(state);
     return rescale_dense_rows;
@@ -193,6 +200,7 @@ void cc__rescale_part_on_host(const cc__rescale *work, bool past_cache)
     state.loops = cc__loops_get();
     state.is_cast = is_cast;
     state.is_float32 = false;
+    state.into_float32 = false;
     state.past_cache = false;
     state.has_table = false;
     memset(state.values.imaginary, 0, sizeof state.values.imaginary); /* what a real source has */

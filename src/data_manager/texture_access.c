@@ -80,7 +80,7 @@ static cc_status create(cc__data_manager *manager, const cc__access_request *req
     cc__lock_take(&manager->lock);
     if (status != CC_OK) {
         cc__free(textured);
-        return status;
+        return cc__fail_for(request->function, status);
     }
     textured->next = site->textures;
     site->textures = textured;

@@ -1,5 +1,6 @@
 #include "data_manager/transfer.h"
 
+#include "base/error.h"
 #include "data_manager/eviction.h"
 #include "memory/host_work.h"
 #include "memory/movement.h"
@@ -10,10 +11,11 @@
 static cc_status allocate_target(cc__transfer *transfer)
 {
     const cc__layout *layout = &transfer->manager->layout;
-    if (transfer->place == CC_PLACE_HOST)
-        return cc__host_memory_allocate(layout, transfer->allocator, &transfer->target);
-    return cc__eviction_allocate(transfer->backend, transfer->place, transfer->lanes[0].stream, layout,
-                                 transfer->allocator, &transfer->target);
+    const cc_status status = transfer->place == CC_PLACE_HOST
+                                 ? cc__host_memory_allocate(layout, transfer->allocator, &transfer->target)
+                                 : cc__eviction_allocate(transfer->backend, transfer->place, transfer->lanes[0].stream,
+                                                         layout, transfer->allocator, &transfer->target);
+    return cc__fail_for(transfer->plan->asked_by, status);
 }
 
 static const cc__place_memory *memory_read(const cc__transfer *transfer, cc_place place)

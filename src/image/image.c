@@ -164,6 +164,31 @@ cc_status cc_image_create(const cc_image_params *params, cc_image **out_image)
     return CC_OK;
 }
 
+cc_status cc_image_get_params(const cc_image *image, cc_image_params *out_params)
+{
+    static const char *const function = "cc_image_get_params";
+    cc_image_params params = CC_IMAGE_PARAMS_INIT;
+    cc_status status = cc__image_check(function, image);
+    if (status == CC_OK && out_params == NULL)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_params = NULL, expected a pointer", function);
+    if (status == CC_OK && out_params->struct_size < sizeof out_params->struct_size)
+        status = cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: out_params.struct_size = %u, expected CC_IMAGE_PARAMS_INIT",
+                          function, (unsigned)out_params->struct_size);
+    if (status != CC_OK)
+        return status;
+    params.struct_size = out_params->struct_size;
+    params.dimension = image->dimension;
+    params.pixel_type = (int32_t)image->pixel_type;
+    params.components = image->components;
+    params.device = atomic_load(&image->device);
+    params.region = image->region;
+    memcpy(params.spacing, image->geometry.spacing, sizeof params.spacing);
+    memcpy(params.origin, image->geometry.origin, sizeof params.origin);
+    memcpy(params.direction, image->geometry.direction, sizeof params.direction);
+    memcpy(out_params, &params, params.struct_size < sizeof params ? params.struct_size : sizeof params);
+    return CC_OK;
+}
+
 cc_image *cc_image_retain(cc_image *image)
 {
     if (image != NULL)

@@ -194,7 +194,7 @@ static cc_status wrap(const char *function, cc_image *image, const cc_wrap_param
         cc__backend *backend = cc__backend_get();
         status = cc__backend_check_device(backend, function, 0);
         if (status == CC_OK)
-            status = backend->memory_device(backend, known.data, &wrapped.place);
+            status = cc__fail_for(function, backend->memory_device(backend, known.data, &wrapped.place));
     } else if (status == CC_OK && on_device) {
         status = cc__image_resolve_device(function, image, &wrapped.place);
     }

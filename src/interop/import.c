@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "base/allocate.h"
 #include "base/error.h"
+#include "base/typestr.h"
 #include "image/image_handle.h"
 #include "interop/lent_part.h"
 
@@ -37,7 +38,7 @@ cc_status cc__import_place(const char *function, const cc__foreign *foreign, boo
     }
     cc_status status = cc__backend_check_device(backend, function, place == CC_DEVICE_CURRENT ? 0 : place);
     if (status == CC_OK && !is_empty)
-        status = backend->memory_device(backend, foreign->array.data, &place);
+        status = cc__fail_for(function, backend->memory_device(backend, foreign->array.data, &place));
     else if (status == CC_OK && place == CC_DEVICE_CURRENT)
         status = backend->current_device(backend, &place);
     if (status == CC_OK && foreign->place != CC_DEVICE_CURRENT && place != foreign->place)
@@ -185,7 +186,7 @@ static cc_status find_type(const char *function, const cc_descriptor *descriptor
     memcpy(typestr, descriptor->typestr, sizeof descriptor->typestr);
     *out_type = (cc_pixel_type)descriptor->pixel_type;
     if (typestr[0] != '\0') {
-        const cc_status status = cc_typestr_parse(typestr, out_type);
+        const cc_status status = cc__typestr_parse(function, typestr, out_type);
         if (status != CC_OK)
             return status;
         if (descriptor->pixel_type != 0 && descriptor->pixel_type != (int32_t)*out_type)

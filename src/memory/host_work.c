@@ -9,6 +9,8 @@
 /* What a thread is worth starting for, and about how much one takes at a time. */
 #define BYTES_EACH ((size_t)1 << 20)
 #define BYTES_AT_ONCE ((size_t)512 << 10)
+/* Parts for each thread at least, where there are so many, so that all end at about the same time. */
+#define PARTS_EACH ((int64_t)8)
 
 typedef struct sharing {
     void (*part)(const struct sharing *all, int64_t first, int64_t count);
@@ -34,15 +36,20 @@ static void take_parts(void *context)
         cc__past_cache_end();
 }
 
-/* Across the farthest axis that has enough to cut, or the longest. `stride` is the destination's. */
+/*
+ * Across the farthest axis that has enough to cut, or else the longest: cut across a near one, parts are many short
+ * rows. `stride` is the destination's.
+ */
 static void share(sharing *all, const int64_t size[CC_MAX_DIMENSION], const int64_t stride[CC_MAX_DIMENSION],
                   size_t bytes)
 {
+    const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
     const int64_t wanted = (int64_t)(bytes / BYTES_AT_ONCE) + 1;
+    const int64_t enough = wanted < PARTS_EACH * threads ? wanted : PARTS_EACH * threads;
     int64_t farthest = -1;
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
         const int64_t distance = stride[axis] < 0 ? -stride[axis] : stride[axis];
-        const bool is_enough = size[axis] >= wanted;
+        const bool is_enough = size[axis] >= enough;
         if (is_enough ? distance > farthest : farthest < 0 && size[axis] > size[all->axis])
             all->axis = axis;
         if (is_enough && distance > farthest)
@@ -50,7 +57,7 @@ static void share(sharing *all, const int64_t size[CC_MAX_DIMENSION], const int6
     }
     all->size = size[all->axis];
     all->at_once = (all->size - 1) / wanted + 1;
-    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_parts, all);
+    cc__crew_run(threads, take_parts, all);
 }
 
 static size_t count_pixels(const int64_t size[CC_MAX_DIMENSION])

@@ -125,6 +125,7 @@ cc_status cc__evaluate_images(const char *function, const cc_step *steps, int32_
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
             work->sources[i].stride[axis] = size[axis] == 1 ? 0 : span.stride[axis];
     }
+    cc__evaluate_by_parts(work);
     status = cc__lent_images_run(&images, &evaluate_kernel, work);
     cc__lent_images_end(&images);
     return status;

@@ -43,9 +43,11 @@ static cc_status check_inputs(const char *function, cc_reduction reduction, cons
     if ((int32_t)reduction < 0 || (int32_t)reduction >= REDUCTIONS)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: reduction = %d, expected a cc_reduction", function,
                         (int)reduction);
-    if ((second != NULL) != (reduction == CC_REDUCE_DOT))
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: second = %p, expected %s", function, (const void *)second,
-                        reduction == CC_REDUCE_DOT ? "an image" : "NULL");
+    if (second == NULL && reduction == CC_REDUCE_DOT)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: second = NULL, expected an image", function);
+    if (second != NULL && reduction != CC_REDUCE_DOT)
+        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: second is an image, expected NULL but for CC_REDUCE_DOT",
+                        function);
     if (cc__box_is_empty(&input->box))
         return cc__fail(CC_ERROR_SIZE, "%s: input has no pixels", function);
     const bool may_be_complex =

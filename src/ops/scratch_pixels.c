@@ -10,12 +10,14 @@ cc_status cc__scratch_pixels_allocate(const cc__lent_images *images, const int64
                                       cc_pixel_type type, int32_t components, cc__place_memory *out_memory)
 {
     cc__layout layout;
-    const cc_status status = cc__layout_dense(images->function, size, type, components, &layout);
+    cc_status status = cc__layout_dense(images->function, size, type, components, &layout);
     if (status != CC_OK)
         return status;
     if (images->place == CC_PLACE_HOST)
-        return cc__host_memory_allocate(&layout, NULL, out_memory);
-    return cc__eviction_allocate(cc__backend_get(), images->place, images->stream, &layout, NULL, out_memory);
+        status = cc__host_memory_allocate(&layout, NULL, out_memory);
+    else
+        status = cc__eviction_allocate(cc__backend_get(), images->place, images->stream, &layout, NULL, out_memory);
+    return cc__fail_for(images->function, status);
 }
 
 cc__span cc__scratch_pixels_span(const cc__place_memory *memory)
@@ -42,7 +44,8 @@ cc_status cc__scratch_bytes_allocate(const cc__lent_images *images, size_t bytes
 {
     if (images->place != CC_PLACE_HOST) {
         cc__backend *backend = cc__backend_get();
-        return backend->allocate(backend, images->place, images->stream, bytes, out_memory);
+        return cc__fail_for(images->function,
+                            backend->allocate(backend, images->place, images->stream, bytes, out_memory));
     }
     void *memory = cc__allocate(bytes);
     if (memory == NULL)

@@ -97,8 +97,9 @@ static cc_status call(void *context)
     cc__error_save(&before);
     const cc_status status = run->params.function(&tile->public, run->function_data);
     if (status != CC_OK && strcmp(before.message, cc_last_error_message()) == 0)
-        return cc__fail(status, "%s: function returned %s for tile %lld of %lld", run->function, cc_status_name(status),
-                        (long long)tile->public.number, (long long)tile->public.count);
+        return cc__fail(status, "%s: function returned %s (%d) for tile %lld of %lld", run->function,
+                        cc_status_name(status), (int)status, (long long)tile->public.number,
+                        (long long)tile->public.count);
     return status;
 }
 

@@ -76,10 +76,10 @@ cc_status cc__tiles_allocate(cc__tiles_run *run)
         status = cc__eviction_allocate(run->backend, run->place, run->up, &layout, NULL, &run->memory);
         limit = layout.extent_bytes / 2;
     }
-    if (status == CC_OK)
-        cc__report_tile_memory(run->output.manager, CC_TRACE_ALLOCATE, run->place, run->memory.size_bytes,
-                               run->function);
-    return status;
+    if (status != CC_OK)
+        return cc__fail_for(run->function, status);
+    cc__report_tile_memory(run->output.manager, CC_TRACE_ALLOCATE, run->place, run->memory.size_bytes, run->function);
+    return CC_OK;
 }
 
 void cc__tiles_free(cc__tiles_run *run)

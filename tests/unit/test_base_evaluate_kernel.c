@@ -2,6 +2,7 @@
 #include "support/cuda_on_host.h"
 
 #include "base/allocate.h"
+#include "base/components.h"
 #include "base/program_text.h"
 #include "kernels/evaluate.cu"
 #include "support/plain_work.h"
@@ -35,6 +36,28 @@ static bool is_magnitude(const void *kernel)
            kernel == (const void *)magnitude_of_4;
 }
 
+#define COMPLEX_KERNELS(KIND)                                                                                          \
+    (const void *)KIND##_product_step, (const void *)KIND##_quotient_step, (const void *)KIND##_square_step,           \
+        (const void *)KIND##_conjugate_step, (const void *)KIND##_real_step, (const void *)KIND##_imaginary_step,      \
+        (const void *)KIND##_absolute_step, (const void *)KIND##_argument_step
+#define KERNELS_OF_A_WIDTH 8
+
+/* Which of the kernels that do one step on complex numbers alone; -1: none of them. */
+static int32_t complex_direct_number(const void *kernel)
+{
+    const void *const kernels[2 * KERNELS_OF_A_WIDTH] = {COMPLEX_KERNELS(complex64), COMPLEX_KERNELS(complex128)};
+    for (int32_t n = 0; n < 2 * KERNELS_OF_A_WIDTH; n++)
+        if (kernel == kernels[n])
+            return n;
+    return -1;
+}
+
+static bool is_complex(const void *kernel)
+{
+    return kernel == (const void *)complex64_step || kernel == (const void *)complex128_step ||
+           complex_direct_number(kernel) >= 0;
+}
+
 static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32_t grid_blocks, uint32_t block_threads,
                         void **arguments)
 {
@@ -55,7 +78,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     } else if (is_shallow(kernel)) {
         void (*run)(const cc__shallow_plan) = (void (*)(const cc__shallow_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__shallow_plan *)arguments[0]));
-    } else if (kernel == (const void *)complex64_step || kernel == (const void *)complex128_step) {
+    } else if (is_complex(kernel)) {
         void (*run)(const cc__complex_plan) = (void (*)(const cc__complex_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__complex_plan *)arguments[0]));
     } else if (is_magnitude(kernel)) {
@@ -279,11 +302,12 @@ START_TEST(kernels_of_one_complex_step_agree_with_the_host)
     unsigned char *buffers[4];
     uint32_t state = 31;
     int32_t counts[2] = {0};
+    int32_t direct[2 * KERNELS_OF_A_WIDTH] = {0};
     const int64_t most = 1600;
     const size_t bytes = (size_t)most * 16;
     for (int32_t n = 0; n < 4; n++)
         buffers[n] = aligned_alloc(64, bytes);
-    for (int32_t round = 0; round < 400; round++) {
+    for (int32_t round = 0; round < 840; round++) {
         const bool is_wide = round % 2 != 0;
         const cc_pixel_type pair[] = {is_wide ? CC_PIXEL_COMPLEX128 : CC_PIXEL_COMPLEX64,
                                       is_wide ? CC_PIXEL_FLOAT64 : CC_PIXEL_FLOAT32};
@@ -294,13 +318,16 @@ START_TEST(kernels_of_one_complex_step_agree_with_the_host)
         work.numbers = CC__NUMBERS_COMPLEX;
         work.components = 1;
         work.source_count = (int32_t)(1 + random_below(&state, 2));
-        work.destination_type = pair[random_below(&state, 2)];
+        const cc_step_kind kind = complex_kinds[round / 2 % 14];
+        const bool makes_real =
+            kind == CC_STEP_ABSOLUTE || kind == CC_STEP_REAL || kind == CC_STEP_IMAGINARY || kind == CC_STEP_ARGUMENT;
+        work.destination_type = pair[makes_real != (random_below(&state, 4) == 0)];
         memcpy(work.size, (const int64_t[]){count, 1, 1, 1}, sizeof work.size);
         work.destination.stride[0] = bytes_of_type(work.destination_type);
         work.destination.data = buffers[2] + skip * work.destination.stride[0];
         for (int32_t n = 0; n < work.source_count; n++) {
             cc__source *source = &work.sources[n];
-            source->type = pair[random_below(&state, 3) == 0];
+            source->type = pair[random_below(&state, 4) == 0];
             source->components = 1;
             source->stride[0] = bytes_of_type(source->type);
             source->component_stride = source->stride[0];
@@ -310,8 +337,7 @@ START_TEST(kernels_of_one_complex_step_agree_with_the_host)
         const cc__term value = {.kind = CC__TERM_VALUE, .value = (double)random_below(&state, 5) - 2.0};
         const cc__term second = {.kind = CC__TERM_SOURCE, .number = work.source_count - 1};
         work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
-        work.steps[1] =
-            (cc__instruction){.kind = (int32_t)complex_kinds[round / 2 % 14], .a = second, .b = value, .slot = -1};
+        work.steps[1] = (cc__instruction){.kind = (int32_t)kind, .a = second, .b = value, .slot = -1};
         if (random_below(&state, 3) == 0) {
             work.steps[1].a = value;
             work.steps[1].b = second;
@@ -332,10 +358,136 @@ START_TEST(kernels_of_one_complex_step_agree_with_the_host)
         ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
         ck_assert_msg(memcmp(buffers[2], buffers[3], bytes) == 0, "round %d, step %d", round, work.steps[1].kind);
         counts[is_wide] += last_kernel == (is_wide ? (const void *)complex128_step : (const void *)complex64_step);
+        if (complex_direct_number(last_kernel) >= 0)
+            direct[complex_direct_number(last_kernel)]++;
     }
+    ck_assert_int_gt(counts[0], 50);
+    ck_assert_int_gt(counts[1], 50);
+    for (int32_t n = 0; n < 2 * KERNELS_OF_A_WIDTH; n++)
+        ck_assert_msg(direct[n] >= 2, "kernel %d ran %d times", n, direct[n]);
+    for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Parts of all sizes, equal ones, those that differ by one bit and by many, and what is not ordinary. */
+static uint32_t part_case(uint32_t *state, uint32_t other)
+{
+    static const uint32_t special[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000,
+                                       0x0d7fffff, 0x0d800000, 0x717fffff, 0x71800000, 0x7f7fffff, 0xff7fffff,
+                                       0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001};
+    const uint32_t any = (uint32_t)random_below(state, 1 << 16) << 16 | (uint32_t)random_below(state, 1 << 16);
+    switch (random_below(state, 8)) {
+    case 0:
+        return special[random_below(state, 17)];
+    case 1:
+        return any;
+    case 2:
+        return (other ^ (any & 0x80000000)) + (uint32_t)random_below(state, 3) - 1;
+    case 3:
+        return other - ((uint32_t)random_below(state, 40) << 23);
+    default:
+        return (any & 0x807fffff) | (uint32_t)(124 + random_below(state, 6)) << 23;
+    }
+}
+
+/* The quick ways for complex64 give the bits of those for all complex numbers, or say that they do not. */
+START_TEST(magnitudes_and_angles_of_complex64_are_those_of_complex128)
+{
+    uint32_t state = 3;
+    int32_t unsure = 0;
+    for (int32_t round = 0; round < 200000; round++) {
+        const uint32_t real = part_case(&state, 0x3f800000);
+        const uint32_t imaginary = part_case(&state, real);
+        const cc__complex z = cc__complex_of(cc__load_FLOAT32(real), cc__load_FLOAT32(imaginary));
+        const bool is_ordinary = (real >> 23 & 0xff) - 120 < 15 && (imaginary >> 23 & 0xff) - 120 < 15;
+        bool is_sure = true;
+        const uint32_t angle = cc__complex64_about_angle(real, imaginary, &is_sure);
+        if (is_sure)
+            ck_assert_msg(angle == cc__store_FLOAT32(cc__angle(z.real, z.imaginary)), "%08x %08x", real, imaginary);
+        unsure += is_ordinary && !is_sure;
+        ck_assert_msg(cc__store_FLOAT32(cc__complex64_magnitude(z)) == cc__store_FLOAT32(cc__complex_magnitude(z)),
+                      "%08x %08x", real, imaginary);
+    }
+    ck_assert_int_lt(unsure, 20);
+}
+END_TEST
+
+/* Complex work that is done by parts as it is, and in real numbers on both sides; counts how much of it can be. */
+static void compare_by_parts(uint32_t *state, unsigned char *const buffers[6], int32_t counts[2])
+{
+    static const cc_step_kind kinds[] = {CC_STEP_ADD,          CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
+                                         CC_STEP_MULTIPLY_ADD, CC_STEP_NEGATE,   CC_STEP_CONJUGATE};
+    static const cc_pixel_type types[] = {CC_PIXEL_COMPLEX64, CC_PIXEL_COMPLEX128, CC_PIXEL_FLOAT32};
+    cc__evaluate work;
+    int64_t bytes = 0;
+    if (!random_work(state, &work, buffers, &bytes))
+        return;
+    const bool has_real = random_below(state, 8) == 0;
+    work.numbers = CC__NUMBERS_COMPLEX;
+    work.destination_type = types[random_below(state, 2)];
+    const int64_t to_bytes = bytes_of_type(work.destination_type);
+    bytes = 80 + random_strides(state, work.size, work.components * to_bytes, to_bytes, work.destination.stride);
+    work.destination.data = buffers[4] + random_below(state, 5) * to_bytes;
+    if (bytes > BUFFER_BYTES)
+        return;
+    for (int32_t n = 0; n < work.source_count; n++) {
+        cc__source *source = &work.sources[n];
+        const bool is_single = source->component_stride == 0;
+        const bool is_real = has_real && n == 0;
+        source->type = types[is_real ? 2 : random_below(state, 2)];
+        source->components = 1;
+        source->component_stride = is_single ? 0 : bytes_of_type(source->type);
+        const int64_t span = random_strides(state, work.size, work.components * bytes_of_type(source->type),
+                                            bytes_of_type(source->type), source->stride);
+        if (span + 80 > BUFFER_BYTES)
+            return;
+        if (random_below(state, 8) == 0)
+            source->stride[random_below(state, CC_MAX_DIMENSION)] = 0;
+        write_cases(source->type, random_below(state, 5000), span / bytes_of_type(source->type) + 5, buffers[n]);
+        source->data = buffers[n] + random_below(state, 5) * bytes_of_type(source->type);
+    }
+    const bool has_other = random_below(state, 8) == 0;
+    for (int32_t i = 1; i < work.step_count; i++) {
+        cc__instruction *step = &work.steps[i];
+        step->kind = (int32_t)kinds[random_below(state, has_other ? 7 : 6)];
+        const bool scales =
+            step->kind == CC_STEP_MULTIPLY || step->kind == CC_STEP_DIVIDE || step->kind == CC_STEP_MULTIPLY_ADD;
+        if (!has_other) {
+            step->a = (cc__term){.kind = scales ? CC__TERM_VALUE : CC__TERM_SOURCE, .value = 0.1 * (double)(i - 2)};
+            step->b = (cc__term){.kind = random_below(state, 8) == 0 ? CC__TERM_VALUE : CC__TERM_SOURCE,
+                                 .value = 3.0,
+                                 .number = (int32_t)random_below(state, work.source_count)};
+        }
+        step->reals = step->a.kind == CC__TERM_VALUE ? CC__A_IS_REAL : 0;
+    }
+    work.steps[0].a.kind = CC__TERM_SOURCE;
+    memset(buffers[4], 0x5a, (size_t)bytes);
+    memset(buffers[5], 0x5a, (size_t)bytes);
+    cc__evaluate parts = work;
+    cc__evaluate_by_parts(&parts);
+    counts[parts.numbers == CC__NUMBERS_REAL]++;
+    cc__evaluate_on_host(&work);
+    parts.destination.data = buffers[5] + (work.destination.data - buffers[4]);
+    cc__evaluate_on_host(&parts);
+    ck_assert(memcmp(buffers[4], buffers[5], (size_t)bytes) == 0);
+    memset(buffers[5], 0x5a, (size_t)bytes);
+    ck_assert_int_eq(cc__launch_evaluate(&parts, &launcher), CC_OK);
+    ck_assert(memcmp(buffers[4], buffers[5], (size_t)bytes) == 0);
+}
+
+START_TEST(complex_work_by_parts_agrees)
+{
+    unsigned char *buffers[6];
+    uint32_t state = 61;
+    int32_t counts[2] = {0};
+    for (int32_t n = 0; n < 6; n++)
+        buffers[n] = malloc(BUFFER_BYTES);
+    for (int32_t round = 0; round < 600; round++)
+        compare_by_parts(&state, buffers, counts);
     ck_assert_int_gt(counts[0], 100);
     ck_assert_int_gt(counts[1], 100);
-    for (int32_t n = 0; n < 4; n++)
+    for (int32_t n = 0; n < 6; n++)
         free(buffers[n]);
 }
 END_TEST
@@ -716,6 +868,8 @@ int main(void)
     tcase_add_test(tcase, compiled_kernels_agree_with_the_host);
     tcase_add_loop_test(tcase, kernels_of_one_step_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, kernels_of_one_complex_step_agree_with_the_host);
+    tcase_add_test(tcase, magnitudes_and_angles_of_complex64_are_those_of_complex128);
+    tcase_add_test(tcase, complex_work_by_parts_agrees);
     tcase_add_test(tcase, magnitudes_agree_with_the_host);
     tcase_add_test(tcase, tables_agree_with_the_host);
     tcase_add_test(tcase, casts_in_float32_are_those_in_float64);

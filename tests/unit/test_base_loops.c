@@ -218,6 +218,95 @@ START_TEST(steps_in_float64)
 }
 END_TEST
 
+/* By way of float64, in one pass: every 16-bit value, and all cases of float32, with all factors. */
+static void check_scaling(const cc__loops *loops)
+{
+    static unsigned char source[65536 * 4 + 1];
+    static unsigned char expected[65536 * 4 + 32];
+    static unsigned char found[65536 * 4 + 32];
+    for (int32_t t = 0; t < TYPES; t++)
+        for (int32_t f = 0; f < RESCALE_FACTORS && cc__loops_is_float32(types[t]); f++) {
+            const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(types[t]);
+            const int64_t most = bytes == 2 && f % 4 == 0 ? 65536 : bytes == 1 ? 256 : MOST;
+            const int64_t count = most - f;
+            const double scale = rescale_factors[f][0], shift = rescale_factors[f][1];
+            for (uint32_t i = 0; i < most && bytes < 4; i++) {
+                const uint32_t bits = i * (most == MOST ? 197 : 1);
+                memcpy(source + 1 + i * bytes, &bits, (size_t)bytes);
+            }
+            if (bytes == 4)
+                write_cases(types[t], f, source + 1);
+            memset(found, 0, sizeof found);
+            memset(expected, 0, sizeof expected);
+            for (int64_t i = 0; i < count; i++)
+                store_one(CC_PIXEL_FLOAT32,
+                          cc__scale_and_shift(load_one(types[t], source + 1 + i * bytes), scale, shift),
+                          expected + 3 + 4 * i);
+            loops->scale_into_float32(types[t], source + 1, scale, shift, found + 3, count);
+            expect_bytes(loops, "scale", cc_pixel_type_name(types[t]), found + 3, expected + 3, 4 * count);
+        }
+}
+
+START_TEST(scaling_into_float32)
+{
+    each_version(check_scaling);
+}
+END_TEST
+
+/* Every pair of bytes; of 16 bits those around the limits, with every second number. */
+static void check_integer_steps(const cc__loops *loops)
+{
+    static const cc_pixel_type integers[] = {CC_PIXEL_UINT8, CC_PIXEL_INT8, CC_PIXEL_UINT16, CC_PIXEL_INT16};
+    static const int32_t kinds[] = {CC_STEP_ADD, CC_STEP_SUBTRACT, CC_STEP_MINIMUM, CC_STEP_MAXIMUM};
+    static const uint16_t others[] = {0, 1, 2, 255, 0x7ffe, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff, 12345};
+    static unsigned char x[65536 * 2 + 1];
+    static unsigned char y[65536 * 2 + 2];
+    static unsigned char expected[65536 * 2 + 32];
+    static unsigned char found[65536 * 2 + 32];
+    for (int32_t t = 0; t < 4; t++) {
+        const int64_t bytes = (int64_t)cc_pixel_type_size_bytes(integers[t]);
+        for (uint32_t i = 0; i < 65536; i++) {
+            const uint16_t other = bytes == 1 ? (uint16_t)(i / 256) : others[i % 11];
+            memcpy(x + 1 + i * bytes, &i, (size_t)bytes);
+            memcpy(y + 2 + i * bytes, &other, (size_t)bytes);
+        }
+        for (int32_t k = 0; k < 4; k++) {
+            const cc_step_kind kind = (cc_step_kind)kinds[k];
+            memset(expected, 0, sizeof expected);
+            for (int64_t i = 0; i < 65536; i++)
+                store_one(integers[t],
+                          step_one(kind, load_one(integers[t], x + 1 + i * bytes),
+                                   load_one(integers[t], y + 2 + i * bytes), 0),
+                          expected + 3 + i * bytes);
+            loops->step_integer(kind, integers[t], x + 1, y + 2, found + 3, 65536);
+            expect_bytes(loops, "integer step", cc_pixel_type_name(integers[t]), found + 3, expected + 3,
+                         65536 * bytes);
+            for (int32_t c = 0; c < COUNTS; c++) {
+                const int64_t length = counts[c] * bytes;
+                memset(found, 0xa5, sizeof found);
+                loops->step_integer(kind, integers[t], x + 1, y + 2, found, counts[c]);
+                ck_assert_mem_eq(found, expected + 3, (size_t)length);
+                ck_assert_uint_eq(found[length], 0xa5);
+                /* Into either operand. */
+                for (int32_t second = 0; second < 2; second++) {
+                    memcpy(found, second ? y + 2 : x + 1, (size_t)length);
+                    loops->step_integer(kind, integers[t], second ? x + 1 : found, second ? found : y + 2, found,
+                                        counts[c]);
+                    ck_assert_mem_eq(found, expected + 3, (size_t)length);
+                    ck_assert_uint_eq(found[length], 0xa5);
+                }
+            }
+            memset(found, 0, sizeof found);
+        }
+    }
+}
+
+START_TEST(integers_end_at_their_limits)
+{
+    each_version(check_integer_steps);
+}
+END_TEST
+
 /* Each float32 step is the float64 step rounded to float32, and a NaN is the one that all results have. */
 static void check_float32_steps(const cc__loops *loops)
 {
@@ -297,6 +386,95 @@ START_TEST(squares_roots_and_limits)
 }
 END_TEST
 
+/* Random bits, of which one in 256 is everything that is no positive number. */
+static uint64_t next_bits(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return *state ^ *state >> 29;
+}
+
+static double from_bits(uint64_t bits)
+{
+    return cc__float64_of_bits(bits);
+}
+
+static void expect_roots(const cc__loops *loops, const double *values, float lower, float upper, int64_t count)
+{
+    unsigned char expected[ROOM];
+    unsigned char found[ROOM];
+    memset(found, 0, sizeof found);
+    memset(expected, 0, sizeof expected);
+    for (int64_t i = 0; i < count; i++)
+        store_one(CC_PIXEL_FLOAT32, cc__minimum(cc__maximum(sqrt(values[i]), (double)lower), (double)upper),
+                  expected + 4 * i);
+    loops->finish_float32(true, values, lower, upper, found, count);
+    for (int64_t i = 0; i < count; i++)
+        if (memcmp(found + 4 * i, expected + 4 * i, 4) != 0)
+            ck_abort_msg("%s, root of %a", loops->name, values[i]);
+    expect_bytes(loops, "roots", "float64", found, expected, 4 * count);
+}
+
+/*
+ * Roots halfway between two of float32, their squares, which float64 holds, and numbers just beside them: whether the
+ * root is rounded up or down hangs on the last bits of the square. All exponents, odd and even, to those where float32
+ * ends. Then roots that are float32 themselves, numbers with all bits random, and special ones at each place among
+ * others.
+ */
+static void check_hard_roots(const cc__loops *loops)
+{
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     -1.0,
+                                     INFINITY,
+                                     -INFINITY,
+                                     NAN,
+                                     0x1p-1074,
+                                     0x1.8p-1023,
+                                     0x1p-300,
+                                     0x1.0000000000001p-300,
+                                     0x1.0000000000002p-300,
+                                     0x1.fffffffffffffp-251,
+                                     0x1p-250,
+                                     0x1.fffffffffffffp249,
+                                     0x1p250,
+                                     0x1.ffffffp255,
+                                     0x1.fffffefffffffp255,
+                                     0x1p256,
+                                     0x1.fffffffffffffp1023};
+    static const float limits[][2] = {{-INFINITY, INFINITY}, {1.2F, 3.0F}, {-0.0F, -0.0F}, {0.0F, 1.0F},
+                                      {-0.0F, 1.0F},         {NAN, 1.0F},  {0.5F, NAN}};
+    double values[MOST];
+    uint64_t state = 11;
+    for (int32_t round = 0; round < 600; round++) {
+        for (int32_t i = 0; i < MOST; i++) {
+            const uint64_t bits = next_bits(&state);
+            /* From 2^-152 to 2^120 and a bit. */
+            const double root = (double)((bits >> 40) | (1 << 24)) + (i % 4 == 3 ? 0.0 : 0.5);
+            const int32_t exponent = (int32_t)(bits % 272) - 152 - 24;
+            values[i] = ldexp(root * root, 2 * exponent);
+            const uint64_t beside = cc__bits_of_float64(values[i]) + (bits >> 9) % 9 - 4;
+            values[i] = i % 2 == 0 ? from_bits(beside) : values[i];
+        }
+        expect_roots(loops, values, -INFINITY, INFINITY, round % 2 == 0 ? MOST : 32);
+        for (int32_t i = 0; i < MOST; i++)
+            values[i] = from_bits(next_bits(&state) >> (i % 256 != 0 ? 2 : 0) | (uint64_t)(i % 2) << 61);
+        expect_roots(loops, values, -INFINITY, INFINITY, MOST);
+    }
+    for (size_t n = 0; n < sizeof special / sizeof *special; n++)
+        for (int32_t place = 0; place < 32; place++) {
+            for (int32_t i = 0; i < 32; i++)
+                values[i] = i == place ? special[n] : i % 3;
+            for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
+                expect_roots(loops, values, limits[l][0], limits[l][1], 32);
+        }
+}
+
+START_TEST(roots_that_are_hard_to_round)
+{
+    each_version(check_hard_roots);
+}
+END_TEST
+
 static void check_moves(const cc__loops *loops)
 {
     unsigned char in[ROOM];
@@ -347,6 +525,9 @@ int main(void)
     tcase_add_test(cases, steps_in_float64);
     tcase_add_test(cases, steps_in_float32);
     tcase_add_test(cases, squares_roots_and_limits);
+    tcase_add_test(cases, scaling_into_float32);
+    tcase_add_test(cases, integers_end_at_their_limits);
+    tcase_add_test(cases, roots_that_are_hard_to_round);
     tcase_add_test(cases, moves);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -136,6 +136,17 @@ START_TEST(a_message_may_quote_the_last_one)
 }
 END_TEST
 
+START_TEST(a_public_function_is_named_before_what_was_said)
+{
+    ck_assert_int_eq(cc__fail_for("f", cc__fail_native(CC_ERROR_DEVICE, 5, "below")), CC_ERROR_DEVICE);
+    ck_assert_str_eq(cc_last_error_message(), "f: below");
+    ck_assert_int_eq(cc_last_native_error(), 5);
+    ck_assert_int_eq(cc__fail_for("g", CC_OK), CC_OK);
+    ck_assert_int_eq(cc__fail_for(NULL, CC_ERROR_SIZE), CC_ERROR_SIZE);
+    ck_assert_str_eq(cc_last_error_message(), "f: below");
+}
+END_TEST
+
 START_TEST(a_saved_failure_can_be_brought_back)
 {
     cc__error_state before;
@@ -184,6 +195,7 @@ int main(void)
     tcase_add_test(cases, a_message_is_not_cut_inside_a_character);
     tcase_add_test(cases, a_message_is_one_line);
     tcase_add_test(cases, a_message_may_quote_the_last_one);
+    tcase_add_test(cases, a_public_function_is_named_before_what_was_said);
     tcase_add_test(cases, a_saved_failure_can_be_brought_back);
     tcase_add_test(cases, errno_is_left_alone);
     tcase_add_test(cases, the_version_is_that_of_the_headers);

@@ -257,6 +257,78 @@ START_TEST(shorter_and_longer_params)
 }
 END_TEST
 
+START_TEST(params_make_another_image_like_it)
+{
+    const cc_region region = {{1, 6, 601, 0}, {3, 2, 1, 0}};
+    cc_image_params params = good_params();
+    params.direction[0][1] = 0.25;
+    params.spacing[2] = 2.5;
+    params.origin[1] = -7;
+    params.device = 1;
+    cc_image *image = must_create(&params), *view = NULL;
+    fixture_ok(cc_image_create_view(image, &(cc_region){{-4, 6, 601, 0}, {3, 2, 1, 0}}, &view));
+    fixture_ok(cc_image_set_index(view, region.index));
+    cc_image_release(image);
+
+    cc_image_params got = CC_IMAGE_PARAMS_INIT;
+    got.flags = CC_IMAGE_UNINITIALIZED;
+    fixture_ok(cc_image_get_params(view, &got));
+    ck_assert_uint_eq(got.struct_size, sizeof got);
+    ck_assert_uint_eq(got.flags, 0);
+    cc_image *other = must_create(&got);
+    cc_region of_other = cc_image_get_region(other);
+    ck_assert_mem_eq(of_other.index, region.index, sizeof region.index);
+    ck_assert_mem_eq(of_other.size, ((int64_t[]){3, 2, 1, 1}), sizeof region.size);
+    ck_assert_int_eq(cc_image_get_pixel_type(other), CC_PIXEL_FLOAT32);
+    ck_assert_int_eq(cc_image_get_components(other), 2);
+    ck_assert_int_eq(cc_image_get_dimension(other), 3);
+    ck_assert_int_eq(cc_image_get_device(other), 1);
+    double spacing[CC_MAX_DIMENSION], origin[CC_MAX_DIMENSION], direction[CC_MAX_DIMENSION][CC_MAX_DIMENSION];
+    fixture_ok(cc_image_get_spacing(other, spacing));
+    fixture_ok(cc_image_get_origin(other, origin));
+    fixture_ok(cc_image_get_direction(other, direction[0]));
+    ck_assert_double_eq(spacing[2], 2.5);
+    ck_assert_double_eq(origin[1], -7);
+    ck_assert_double_eq(direction[0][1], 0.25);
+    ck_assert_double_eq(direction[3][3], 1);
+    cc_image_release(other);
+    cc_image_release(view);
+}
+END_TEST
+
+START_TEST(params_are_written_as_far_as_they_go)
+{
+    const cc_image_params params = good_params();
+    cc_image *image = must_create(&params);
+    for (uint32_t size = sizeof size; size <= sizeof params; size += 4) {
+        unsigned char *bytes = expect_short_struct(size);
+        cc_image_params *shorter = (cc_image_params *)(void *)bytes;
+        memcpy(bytes, &size, sizeof size);
+        fixture_ok(cc_image_get_params(image, shorter));
+        ck_assert_mem_eq(bytes, &size, sizeof size);
+        free(bytes);
+    }
+    struct {
+        cc_image_params known;
+        unsigned char later[16];
+    } longer;
+    memset(&longer, 0xff, sizeof longer);
+    longer.known.struct_size = sizeof longer;
+    fixture_ok(cc_image_get_params(image, &longer.known));
+    ck_assert_uint_eq(longer.known.struct_size, sizeof longer);
+    ck_assert_int_eq(longer.known.device, CC_DEVICE_CURRENT);
+    ck_assert_uint_eq(longer.later[0], 0xff);
+
+    longer.known.struct_size = 0;
+    longer.known.dimension = 77;
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "out_params.struct_size = 0", cc_image_get_params(image, &longer.known));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "out_params = NULL", cc_image_get_params(image, NULL));
+    expect_failure(CC_ERROR_INVALID_ARGUMENT, "image = NULL", cc_image_get_params(NULL, &longer.known));
+    ck_assert_int_eq(longer.known.dimension, 77);
+    cc_image_release(image);
+}
+END_TEST
+
 START_TEST(no_memory_makes_no_image)
 {
     const cc_image_params params = good_params();
@@ -374,6 +446,8 @@ int main(void)
     tcase_add_test(tcase, sizes_past_63_bits_are_refused);
     tcase_add_test(tcase, the_largest_there_can_be);
     tcase_add_test(tcase, shorter_and_longer_params);
+    tcase_add_test(tcase, params_make_another_image_like_it);
+    tcase_add_test(tcase, params_are_written_as_far_as_they_go);
     tcase_add_test(tcase, no_memory_makes_no_image);
     tcase_add_test(tcase, making_an_image_touches_no_device_and_no_pixels);
     tcase_add_test(tcase, the_last_owner_ends_an_image);

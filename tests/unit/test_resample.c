@@ -259,6 +259,60 @@ START_TEST(cubic_lines_mirror_at_their_ends)
 }
 END_TEST
 
+/* Steps in eighths through an image that has the same slope everywhere, from before its first pixel to behind its last
+ * one, on planes that are parallel: wide enough for what a GPU does with whole patches. */
+START_TEST(parallel_planes)
+{
+    enum {
+        I = 96,
+        J = 20,
+        K = 13,
+        MOST = 150 * 40 * 16
+    };
+    static const cc_pixel_type types[] = {CC_PIXEL_FLOAT32, CC_PIXEL_UINT16, CC_PIXEL_FLOAT32};
+    static const double steps[][3] = {{0.875, 0.875, 0.875}, {0.75, 0.5, 1.25}, {-1, 1, 2}};
+    static const double sizes[3] = {I, J, K}, slopes[3] = {8, 1024, 32768};
+    static double values[2 * I * J * K], expected[2 * MOST];
+    const int64_t count[3] = {(int64_t)((I + 3) / fabs(steps[_i][0])), (int64_t)((J + 3) / steps[_i][1]),
+                              (int64_t)((K + 3) / steps[_i][2])};
+    const int32_t components = _i == 2 ? 2 : 1;
+    const double scale = types[_i] == CC_PIXEL_UINT16 ? 0.125 : 1;
+    cc_resample_params params = params_of(CC_INTERPOLATION_LINEAR, false);
+    params.outside = -1;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        params.matrix[axis][axis] = steps[_i][axis];
+        params.offset[axis] = steps[_i][axis] < 0 ? I + 0.5 : -1.5;
+    }
+    for (int64_t n = 0; n < (int64_t)components * I * J * K; n++) {
+        const int64_t pixel = n / components, row = pixel / I;
+        const double index[3] = {(double)(pixel % I), (double)(row % J), (double)(row / J)};
+        values[n] = (double)(n % components);
+        for (int32_t axis = 0; axis < 3; axis++)
+            values[n] += scale * slopes[axis] * index[axis];
+    }
+    for (int64_t n = 0; n < components * count[0] * count[1] * count[2]; n++) {
+        const int64_t pixel = n / components, row = pixel / count[0];
+        const double index[3] = {(double)(pixel % count[0]), (double)(row % count[1]), (double)(row / count[1])};
+        bool is_inside = true;
+        expected[n] = (double)(n % components);
+        for (int32_t axis = 0; axis < 3; axis++) {
+            const double at = params.matrix[axis][axis] * index[axis] + params.offset[axis];
+            is_inside = is_inside && at >= -0.5 && at < sizes[axis] - 0.5;
+            expected[n] += scale * slopes[axis] * fmin(fmax(at, 0), sizes[axis] - 1);
+        }
+        expected[n] = is_inside ? expected[n] : -1;
+    }
+    cc_image *input = fixture_image(types[_i], components, 3, I, J, K),
+             *output = fixture_image(CC_PIXEL_FLOAT32, components, 3, count[0], count[1], count[2]);
+    put(input, values);
+    bring_to_device(input);
+    fixture_ok(cc_image_resample(input, &params, output, STREAM));
+    numbers_expect(output, expected);
+    cc_image_release(input);
+    cc_image_release(output);
+}
+END_TEST
+
 /* What has no weight does not matter: not NaN beside the pixel, not infinity at the edge. */
 START_TEST(values_that_are_not_finite)
 {
@@ -546,6 +600,7 @@ int main(void)
     tcase_add_loop_test(tcase, long_cubic_lines_go_through_the_pixels, 0, 18);
     tcase_add_test(tcase, cubic_lines_mirror_at_their_ends);
     tcase_add_test(tcase, a_field_on_the_same_grid);
+    tcase_add_loop_test(tcase, parallel_planes, 0, 3);
     tcase_add_test(tcase, float64_displacements_stay_so);
     tcase_add_test(tcase, values_that_are_not_finite);
     tcase_add_test(tcase, displacements_are_in_space);

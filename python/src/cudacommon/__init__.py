@@ -42,6 +42,7 @@ from ._image import Image, Layout
 from ._imports import from_array
 from ._itk import from_itk, from_sitk, to_itk, to_sitk
 from ._library import version as __version__
+from ._memory import DeviceLimit, HostMemory, device_limit, host_memory, set_device_limit, set_host_limits, trim
 from ._observe import (
     Counters,
     LiveImage,
@@ -54,7 +55,6 @@ from ._observe import (
     device_memory,
     live_images,
     reset_total_counters,
-    set_device_limit,
     synchronize,
     total_counters,
     trace,
@@ -68,9 +68,11 @@ __all__ = [
     "CaptureError",
     "Counters",
     "DeviceError",
+    "DeviceLimit",
     "Error",
     "Expression",
     "ForkedError",
+    "HostMemory",
     "Image",
     "InvalidArgumentError",
     "InvalidDeviceError",
@@ -106,21 +108,25 @@ __all__ = [
     "collect",
     "device_backend",
     "device_count",
+    "device_limit",
     "device_memory",
     "evaluate",
     "from_array",
     "from_itk",
     "from_sitk",
+    "host_memory",
     "live_images",
     "rescale_tiles",
     "reset_total_counters",
     "run_filter",
     "set_device_limit",
+    "set_host_limits",
     "synchronize",
     "tiles",
     "to_itk",
     "to_sitk",
     "total_counters",
     "trace",
+    "trim",
     "where",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from . import _structures as structures
 from ._library import check, library
 from ._pixel import number_of
-from ._promotion import ANY_FLOAT, ANY_INTEGER, BOOL, INT64, UINT64, float_of, promote, real_of
+from ._promotion import ANY_FLOAT, ANY_INTEGER, BOOL, INT64, UINT64, float_of, of_numbers, promote, real_of
 from ._streams import stream_handle
 
 if TYPE_CHECKING:
@@ -108,6 +108,14 @@ class Operators:
 
     def __gt__(self, other: Operand) -> Self:
         return self._combine(LESS, other, self)  # type: ignore[no-any-return]
+
+    # What lies between b and itself equals b or more, and NaN does not.
+
+    def __le__(self, other: Operand) -> Self:
+        return self._combine(WITHIN, other, self, other)  # type: ignore[no-any-return]
+
+    def __ge__(self, other: Operand) -> Self:
+        return self._combine(WITHIN, self, other, self)  # type: ignore[no-any-return]
 
     def __neg__(self) -> Self:
         return self._combine(NEGATE, self)  # type: ignore[no-any-return]
@@ -417,7 +425,7 @@ def evaluate(expression: Operand, out: Image | None = None, *, dtype: Any = None
         size, components, like = _size_of(whole)
         if like is None:
             raise ValueError("the expression has no image, expected one, or out")
-        out_type = whole._pixel_type() if dtype is None else number_of(dtype)
+        out_type = of_numbers(whole._pixel_type()) if dtype is None else number_of(dtype)
         out = like._new_like(out_type, components, size)
     program = _Program(whole, out._pixel_type)
     steps = (structures.Step * len(program.steps))(*program.steps)

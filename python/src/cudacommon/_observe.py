@@ -231,11 +231,6 @@ def device_memory(device: int = 0) -> MemoryInfo:
     return MemoryInfo(free.value, total.value)
 
 
-def set_device_limit(device: int, limit_bytes: int, headroom_bytes: int = 0) -> None:
-    """Limits what images hold on a device (0: no limit), and keeps ``headroom_bytes`` of it free for others."""
-    check(library.cc_device_set_limit(device, limit_bytes, headroom_bytes))
-
-
 def synchronize(device: int = 0, stream: Any = None) -> None:
     """Waits until everything queued in a stream of a device is done."""
     from ._streams import stream_handle

@@ -66,6 +66,11 @@ def float_of(number: int) -> int:
     return FLOAT64 if number < 0 or is_whole(number) else number
 
 
+def of_numbers(number: int) -> int:
+    """The type of a result that is of numbers alone, as where(condition, 1, 0); else the type itself."""
+    return {ANY_INTEGER: INT64, ANY_FLOAT: FLOAT64}.get(number, number)
+
+
 def real_of(number: int) -> int:
     """The type of the parts of a complex type; else the type itself."""
     return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(number, number)

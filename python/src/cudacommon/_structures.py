@@ -75,6 +75,18 @@ class PlaceState(Structure):
     ]
 
 
+class HostMemoryState(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
+        ("locked_bytes", c_uint64),
+        ("locked_limit_bytes", c_uint64),
+        ("pooled_bytes", c_uint64),
+        ("pool_limit_bytes", c_uint64),
+        ("staging_bytes", c_uint64),
+    ]
+
+
 class PathCounters(Structure):
     _fields_ = [("copies", c_uint64), ("bytes", c_uint64)]
 
