@@ -572,7 +572,7 @@ START_TEST(in_place_in_parts)
     const cc_region region = {{1, 0, 0, 0}, {MOST - 1, 1, 1, 1}};
     fixture_ok(cc_image_create_view(first, &region, &views[0]));
     fixture_ok(cc_image_create_view(second, &region, &views[1]));
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     cc__past_cache_from_bytes = 1;
     fixture_ok(cc_image_axpy(0.25, views[0], views[1], STREAM));
     fixture_ok(cc_image_cast(views[1], views[1], STREAM));
@@ -756,7 +756,7 @@ START_TEST(sums_of_squares)
     }
     cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
              *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *output = fixture_image(type, 1, 2, MOST, 1, 1);
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     for (int32_t round = 0; round < 2; round++) {
         cc__past_cache_from_bytes = (size_t)round;
         fixture_ok(evaluate(lists[_i / 2], counts[_i / 2], first, second, output));
