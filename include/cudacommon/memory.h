@@ -113,8 +113,8 @@ CC_API void cc_host_set_pool_limit(size_t limit_bytes);
 
 /**
  * Gives host memory that is kept for reuse back to the system, what is not page-locked before the rest and the oldest
- * first, until this many bytes of it are left;
- * with 0 also the buffers through which memory that is not page-locked is copied.
+ * first, until this many bytes of it are left; with 0 also the buffers through which memory that is not page-locked is
+ * copied.
  * Thread safety: any thread. Blocks while memory is given back, and for copies under way in those buffers. Since 2.0.
  */
 CC_API void cc_host_trim(size_t keep_bytes);
