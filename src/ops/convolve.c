@@ -16,6 +16,9 @@
 #define BATCH_BYTES (INT64_C(64) << 20)
 /* Numbers of lines that a thread is worth starting for. */
 #define NUMBERS_EACH ((size_t)1 << 14)
+/* What more than a few lines at once may take up on a machine with many cores. */
+#define SLOTS_BYTES (INT64_C(256) << 20)
+#define FEW_SLOTS 16
 
 typedef struct convolving {
     cc__convolve_plan plan;
@@ -176,6 +179,15 @@ static cc_status plan_work(const char *function, const cc_convolve_params *param
                                                 : plan_in_frequency(function, params, size, work);
 }
 
+static int32_t choose_slots(const cc__convolve *work, int64_t lines)
+{
+    const int64_t fitting = SLOTS_BYTES / cc__convolve_slot_bytes(work);
+    int64_t most = fitting > FEW_SLOTS ? fitting : FEW_SLOTS;
+    most = most < CC__CREW_MOST ? most : CC__CREW_MOST;
+    most = most < lines ? most : lines;
+    return cc__crew_size((size_t)(lines * work->length), NUMBERS_EACH, (int32_t)most);
+}
+
 /* Batches of equal size, so that one plan of the device's library does for all of them. */
 static void plan_scratch(cc_place place, cc__convolve *work)
 {
@@ -186,8 +198,7 @@ static void plan_scratch(cc_place place, cc__convolve *work)
     const int64_t most = fitting < 1 ? 1 : fitting < lines ? fitting : lines;
     const int64_t batches = (lines - 1) / most + 1;
     work->batch = (lines - 1) / batches + 1;
-    const size_t numbers = (size_t)lines * (size_t)work->length;
-    work->slots = cc__crew_size(numbers, NUMBERS_EACH, CC__CREW_MOST);
+    work->slots = choose_slots(work, lines);
     const int64_t slots_bytes = work->slots * cc__convolve_slot_bytes(work);
     const int64_t batch_bytes = place == CC_PLACE_HOST ? 0 : work->batch * cc__convolve_line_bytes(work);
     work->scratch_bytes = cc__convolve_response_bytes(work) + (slots_bytes > batch_bytes ? slots_bytes : batch_bytes);
