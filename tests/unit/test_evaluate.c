@@ -572,7 +572,7 @@ START_TEST(in_place_in_parts)
     const cc_region region = {{1, 0, 0, 0}, {MOST - 1, 1, 1, 1}};
     fixture_ok(cc_image_create_view(first, &region, &views[0]));
     fixture_ok(cc_image_create_view(second, &region, &views[1]));
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     cc__past_cache_from_bytes = 1;
     fixture_ok(cc_image_axpy(0.25, views[0], views[1], STREAM));
     fixture_ok(cc_image_cast(views[1], views[1], STREAM));
