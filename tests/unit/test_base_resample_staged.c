@@ -269,14 +269,37 @@ START_TEST(edges)
 }
 END_TEST
 
-static bool is_staged(const cc__resample *work)
+/* Pixels of a column, 0 where none is staged. */
+static int32_t staged_depth(const cc__resample *work, int32_t multiprocessors)
 {
     resample_plan plan = {.work = *work, .has_short_planes = has_short_planes(work)};
     for (int32_t axis = 0; axis < 3; axis++)
         plan.stride[axis] = (int32_t)work->source.stride[axis];
-    cc__columns_plan(work->size, work->components, CC__COLUMN_ROWS, 1, &plan.columns);
-    return cc__staged_kernel(&plan, 1) != NULL;
+    cc__columns_plan(work->size, work->components, CC__COLUMN_ROWS, multiprocessors, &plan.columns);
+    return cc__staged_kernel(&plan, multiprocessors) != NULL ? plan.columns.depth : 0;
 }
+
+static bool is_staged(const cc__resample *work)
+{
+    return staged_depth(work, 1) != 0;
+}
+
+/* As long as there are blocks enough for a device of 132 multiprocessors. */
+START_TEST(lengths_of_columns)
+{
+    static const struct {
+        int64_t side;
+        int32_t depth;
+    } cases[] = {{64, 8}, {128, 8}, {192, 16}, {256, 32}, {384, 32}, {512, 64}, {2048, 64}};
+    for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
+        cc__resample work = plain_work(CC_PIXEL_UINT8, CC_PIXEL_UINT8, 1);
+        for (int32_t axis = 0; axis < 3; axis++)
+            work.size[axis] = work.source_size[axis] = cases[n].side;
+        lay_out_source(&work, 0);
+        ck_assert_int_eq(staged_depth(&work, 132), cases[n].depth);
+    }
+}
+END_TEST
 
 START_TEST(what_it_is_not_for)
 {
@@ -341,6 +364,7 @@ int main(void)
     TCase *tcase = tcase_create("base_resample_staged");
     tcase_add_test(tcase, any_work_agrees_with_the_host);
     tcase_add_test(tcase, edges);
+    tcase_add_test(tcase, lengths_of_columns);
     tcase_add_test(tcase, what_it_is_not_for);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
