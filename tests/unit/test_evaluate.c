@@ -424,6 +424,7 @@ START_TEST(complex_steps_that_leave_the_parts_apart)
     cc_image *a = numbers_image(CC_PIXEL_COMPLEX64, 2, 3, 1, x), *b = numbers_image(CC_PIXEL_COMPLEX128, 2, 3, 1, y),
              *pixel = numbers_image(CC_PIXEL_COMPLEX128, 2, 1, 1, one),
              *single = numbers_image(CC_PIXEL_COMPLEX128, 1, 1, 1, one),
+             *column = numbers_image(CC_PIXEL_COMPLEX64, 1, 3, 1, x),
              *output = fixture_image(CC_PIXEL_COMPLEX128, 2, 2, 3, 1, 1);
     bring_to_device(a);
     fixture_ok(cc_image_add(a, b, output, STREAM));
@@ -443,9 +444,12 @@ START_TEST(complex_steps_that_leave_the_parts_apart)
     numbers_expect(output, (const double[]){14, 18, 33, 39.5, 11, INFINITY, 32, 40, 10, 13, 31, 41});
     fixture_ok(cc_image_subtract(b, single, output, STREAM));
     numbers_expect(output, (const double[]){-6, -22, -7, -20.5, -9, INFINITY, -8, -20, -10, -27, -9, -19});
+    fixture_ok(cc_image_subtract(b, column, output, STREAM));
+    numbers_expect(output, (const double[]){3, -4, 2, -2.5, 4, INFINITY, 5, -0.5, -INFINITY, -3, -INFINITY, 5});
+    fixture_ok(cc_image_subtract(b, single, output, STREAM));
     fixture_ok(cc_image_axpy(0.5, b, output, STREAM));
     numbers_expect(output, (const double[]){-4, -23, -5.5, -20.75, -8.5, INFINITY, -7, -20, -10, -30.5, -8.5, -18.5});
-    cc_image *const all[] = {a, b, pixel, single, output};
+    cc_image *const all[] = {a, b, pixel, single, column, output};
     for (int32_t n = 0; n < COUNT(all); ++n)
         cc_image_release(all[n]);
 }
