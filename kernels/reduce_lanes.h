@@ -9,11 +9,9 @@
  * Rounds that are loaded before the first is taken, by bits of a component; and by which power of two fewer they are
  * with two sources. Where registers allow it a piece is loaded at once, which is worth more than another block.
  */
-#define AT_ONCE_8 16
 #define AT_ONCE_16 16
 #define AT_ONCE_32 16
 #define AT_ONCE_64 2
-#define FEWER_8 2
 #define FEWER_16 2
 #define FEWER_32 2
 #define FEWER_64 0
@@ -72,69 +70,6 @@ static __device__ inline void cc__take(cc__reduce_kind kind, cc__reduce_lane *la
         break;                                                                                                         \
     }
 
-/*
- * A lane's sums of integers of up to 16 bits, and of their products, are exact in float64, so that whole numbers give
- * the same bits, and sooner.
- */
-typedef struct cc__whole_lane {
-    int32_t value;
-    int32_t first;
-    int64_t products;
-} cc__whole_lane;
-
-static __device__ inline void cc__take_whole(cc__reduce_kind kind, cc__whole_lane *lane, bool is_first, int32_t x,
-                                             int32_t y)
-{
-    switch (kind) {
-    case CC__REDUCE_SUM:
-        lane->value += x;
-        break;
-    case CC__REDUCE_MINIMUM:
-        lane->value = is_first || x < lane->value ? x : lane->value;
-        break;
-    case CC__REDUCE_MAXIMUM:
-        lane->value = is_first || x > lane->value ? x : lane->value;
-        break;
-    case CC__REDUCE_SQUARES:
-        lane->products += (int64_t)x * x;
-        break;
-    case CC__REDUCE_DOT:
-        lane->products += (int64_t)x * y;
-        break;
-    case CC__REDUCE_MOMENTS:
-        lane->first = is_first ? x : lane->first;
-        lane->value += x;
-        lane->products += (int64_t)x * x;
-        break;
-    }
-}
-
-static __device__ inline cc__reduce_lane cc__whole_lane_end(cc__reduce_kind kind, cc__whole_lane lane)
-{
-    cc__reduce_lane result = {(double)lane.value, 0.0, 0.0};
-    if (kind == CC__REDUCE_SQUARES || kind == CC__REDUCE_DOT)
-        result.value = (double)lane.products;
-    if (kind == CC__REDUCE_MOMENTS) {
-        result.first = (double)lane.first;
-        result.value = (double)(lane.value - ROUNDS * lane.first);
-        result.squares =
-            (double)(lane.products - (2 * (int64_t)lane.value - ROUNDS * (int64_t)lane.first) * lane.first);
-    }
-    return result;
-}
-
-#define WHOLE(NAME, HOLDER, BITS) (CC_PIXEL_##NAME == CC_PIXEL_BOOL ? (BITS) != 0 : (int32_t)(HOLDER)(BITS))
-#define TAKE_WHOLE(NAME, HOLDER, BITS)                                                                                 \
-    case CC_PIXEL_##NAME: {                                                                                            \
-        cc__whole_lane whole[CC__PACK] = {{0, 0, 0}};                                                                  \
-        TAKE_ROUNDS(BITS, cc__take_whole(kind, &whole[i], round + r == 0, WHOLE(NAME, HOLDER, x[r].value[i]),          \
-                                         sources == 2 ? WHOLE(NAME, HOLDER, y[r].value[i]) : 0))                       \
-        CC__UNROLL                                                                                                     \
-        for (int32_t i = 0; i < CC__PACK; i++)                                                                         \
-            lanes[i] = cc__whole_lane_end(kind, whole[i]);                                                             \
-        break;                                                                                                         \
-    }
-
 /* is_narrow, a constant: what the first source is. Each has a kernel, since wide components need more registers. */
 static __device__ inline void cc__take_packs(const cc__packed_sequence *from, cc__reduce_kind kind, bool is_narrow,
                                              int64_t first, cc__reduce_lane lanes[CC__PACK])
@@ -142,11 +77,6 @@ static __device__ inline void cc__take_packs(const cc__packed_sequence *from, cc
     const int32_t sources = kind == CC__REDUCE_DOT ? 2 : 1;
     if (is_narrow) {
         switch ((int32_t)from->sources[0].type) {
-            TAKE_WHOLE(BOOL, uint8_t, 8)
-            TAKE_WHOLE(UINT8, uint8_t, 8)
-            TAKE_WHOLE(INT8, int8_t, 8)
-            TAKE_WHOLE(UINT16, uint16_t, 16)
-            TAKE_WHOLE(INT16, int16_t, 16)
             TAKE(FLOAT16, uint16_t, 16)
             TAKE(BFLOAT16, uint16_t, 16)
             CC__FOR_EACH_TYPE_OF_32_BITS(TAKE)
@@ -211,8 +141,6 @@ static __device__ inline void cc__take_one_by_one(const cc__packed_sequence *fro
 #undef MIXED
 #undef TAKE_ROUNDS
 #undef TAKE
-#undef WHOLE
-#undef TAKE_WHOLE
 #undef READ_MIXED
 
 #endif

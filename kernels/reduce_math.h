@@ -67,19 +67,24 @@ CC__SHARED cc__partial cc__reduce_lane_end(cc__reduce_kind kind, cc__reduce_lane
     return partial;
 }
 
-CC__SHARED cc__partial cc__reduce_join_moments(cc__partial x, cc__partial y)
+/* `share`: what y has of all components. */
+CC__SHARED cc__partial cc__reduce_join_shares(cc__partial x, cc__partial y, double share)
 {
     cc__partial both;
+    double distance = y.value - x.value;
+    both.count = x.count + y.count;
+    both.value = x.value + distance * share;
+    both.squares = (x.squares + y.squares) + distance * distance * (x.count * share);
+    return both;
+}
+
+CC__SHARED cc__partial cc__reduce_join_moments(cc__partial x, cc__partial y)
+{
     if (y.count == 0.0)
         return x;
     if (x.count == 0.0)
         return y;
-    both.count = x.count + y.count;
-    double distance = y.value - x.value;
-    double share = x.count == y.count ? 0.5 : y.count / both.count;
-    both.value = x.value + distance * share;
-    both.squares = (x.squares + y.squares) + distance * distance * (x.count * share);
-    return both;
+    return cc__reduce_join_shares(x, y, x.count == y.count ? 0.5 : y.count / (x.count + y.count));
 }
 
 CC__SHARED cc__partial cc__reduce_join(cc__reduce_kind kind, cc__partial x, cc__partial y)
@@ -95,6 +100,14 @@ CC__SHARED cc__partial cc__reduce_join(cc__reduce_kind kind, cc__partial x, cc__
     return x;
 }
 
+/* The same, where x is mostly what so many like y have together: their share is known without a division. */
+CC__SHARED cc__partial cc__reduce_join_next(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t times)
+{
+    if (kind == CC__REDUCE_MOMENTS && times > 0 && x.count == (double)times * y.count)
+        return cc__reduce_join_shares(x, y, 1.0 / (double)(times + 1));
+    return cc__reduce_join(kind, x, y);
+}
+
 /* The same of two that have `count` components each, a power of two. */
 CC__SHARED cc__partial cc__reduce_join_equal(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
 {
@@ -106,6 +119,24 @@ CC__SHARED cc__partial cc__reduce_join_equal(cc__reduce_kind kind, cc__partial x
     both.squares = (x.squares + y.squares) + distance * distance * ((double)count * 0.5);
     both.count = 2.0 * (double)count;
     return both;
+}
+
+/*
+ * Of a piece of integers of up to 16 bits: their sum, or the one wanted, and the sum of their squares or products. The
+ * difference stays under 2^60.
+ */
+CC__SHARED cc__partial cc__reduce_small(cc__reduce_kind kind, int64_t count, int64_t sum, int64_t products)
+{
+    cc__partial partial = {(double)(kind == CC__REDUCE_SQUARES || kind == CC__REDUCE_DOT ? products : sum), 0.0, 0.0};
+    if (kind == CC__REDUCE_MOMENTS) {
+        const double share = 1.0 / (double)CC__REDUCE_PIECE;
+        const double squares = (double)(count * products - sum * sum);
+        /* Of a whole piece a product that is the same, and cheaper. */
+        partial.value = count == CC__REDUCE_PIECE ? partial.value * share : partial.value / (double)count;
+        partial.squares = count == CC__REDUCE_PIECE ? squares * share : squares / (double)count;
+        partial.count = (double)count;
+    }
+    return partial;
 }
 
 CC__SHARED double cc__reduce_result(cc__reduce_end end, cc__partial all, int64_t count)

@@ -95,16 +95,17 @@ static CC__NOT_INLINE __device__ double cc__read_one(const cc__packed_sequence *
     return cc__load_any((int32_t)from->sources[n].type, cc__sequence_find(from, n, number));
 }
 
-static inline bool cc__lies_in_packs(const cc__sequence *sequence, const cc__reduced *source, int32_t n)
+/* Packs of so many components, a power of two. */
+static inline bool cc__lies_in_packs(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int32_t pack)
 {
     const int64_t size_bytes = (int64_t)cc_pixel_type_size_bytes(source->type);
-    const int64_t alignment = CC__PACK * size_bytes < 16 ? CC__PACK * size_bytes : 16;
+    const int64_t alignment = pack * size_bytes < 16 ? pack * size_bytes : 16;
     if (sequence->step[n] != size_bytes || (uintptr_t)source->data % (uintptr_t)alignment != 0)
         return false;
     for (int32_t i = 0; i < sequence->axes; i++)
         if (sequence->stride[n][i] % alignment != 0)
             return false;
-    return sequence->axes == 0 || sequence->length % CC__PACK == 0;
+    return sequence->axes == 0 || sequence->length % pack == 0;
 }
 
 static inline void cc__packed_sequence_plan(cc__packed_sequence *from, const cc__reduced *sources, int32_t source_count,
@@ -115,7 +116,7 @@ static inline void cc__packed_sequence_plan(cc__packed_sequence *from, const cc_
     from->pieces = cc__reduce_pieces(from->sequence.count);
     for (int32_t n = 0; n < source_count; n++) {
         from->sources[n] = sources[n];
-        from->is_packed[n] = cc__lies_in_packs(&from->sequence, &sources[n], n);
+        from->is_packed[n] = cc__lies_in_packs(&from->sequence, &sources[n], n, CC__PACK);
     }
     from->is_short = from->sequence.count <= INT32_MAX;
     if (from->is_short) {

@@ -30,7 +30,8 @@ typedef enum cc_reduction {
  * on nothing but their number, so the result is the same to the bit from run to run, on every machine, on CPU and GPU,
  * however the pixels lie. Error: that of a tree of pairs over sums of 16. In the order of memory of a dense image, 1024
  * running results take every 1024th component of a piece of 16384, then are joined in neighbouring pairs; so are the
- * results of the pieces. The variance joins means and squares of the distances from them.
+ * results of the pieces. The variance joins means and squares of the distances from them; those of a piece of integers
+ * of up to 16 bits come from exact sums.
  *
  * Returns CC_OK; CC_ERROR_INVALID_ARGUMENT for NULL, an unknown reduction, or a second image where none belongs;
  * CC_ERROR_SIZE when the input has no pixels, the second differs, or the output is not one pixel of so many components;

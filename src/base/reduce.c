@@ -78,24 +78,28 @@ cc__reduce cc__reduce_part(const cc__reduce *work, int32_t number)
     return part;
 }
 
+const unsigned char *cc__sequence_run(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
+                                      int64_t most, int64_t *out_length)
+{
+    int64_t row = first / sequence->length;
+    const int64_t in_row = first % sequence->length;
+    const int64_t left = sequence->length - in_row;
+    const unsigned char *at = source->data + in_row * sequence->step[n];
+    for (int32_t i = 0; i < sequence->axes; i++) {
+        at += row % sequence->size[i] * sequence->stride[n][i];
+        row /= sequence->size[i];
+    }
+    *out_length = most < left ? most : left;
+    return at;
+}
+
 /* `count` components from the one numbered `first` on, as float64. */
 static void load_sequence(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
                           int64_t count, double *out)
 {
-    while (count > 0) {
-        int64_t row = first / sequence->length;
-        const int64_t in_row = first % sequence->length;
-        const int64_t left = sequence->length - in_row;
-        const int64_t length = count < left ? count : left;
-        const unsigned char *at = source->data + in_row * sequence->step[n];
-        for (int32_t i = 0; i < sequence->axes; i++) {
-            at += row % sequence->size[i] * sequence->stride[n][i];
-            row /= sequence->size[i];
-        }
-        cc__components_load(source->type, at, sequence->step[n], length, out, NULL);
-        out += length;
-        first += length;
-        count -= length;
+    for (int64_t done = 0, length = 0; done < count; done += length) {
+        const unsigned char *at = cc__sequence_run(sequence, source, n, first + done, count - done, &length);
+        cc__components_load(source->type, at, sequence->step[n], length, out + done, NULL);
     }
 }
 
@@ -151,7 +155,7 @@ static cc__partial join_lanes(cc__reduce_kind kind, lanes *l)
     return l->partial[0];
 }
 
-cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
+static cc__partial reduce_lanes(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
 {
     lanes l;
     const int64_t first = piece * CC__REDUCE_PIECE;
@@ -174,6 +178,13 @@ cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequenc
         l.partial[i] = cc__reduce_lane_end(work->kind, lane, (int32_t)taken);
     }
     return join_lanes(work->kind, &l);
+}
+
+cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece)
+{
+    if (work->source_count == 1 && cc__is_small_integer(work->sources[0].type))
+        return cc__reduce_small_piece(work, sequence, piece);
+    return reduce_lanes(work, sequence, piece);
 }
 
 /* The same for results of pieces. */

@@ -60,6 +60,13 @@ typedef struct cc__sequence {
 void cc__sequence_plan(const cc__reduced *sources, int32_t source_count, int32_t components,
                        const int64_t size[CC_MAX_DIMENSION], cc__sequence *out_sequence);
 
+/* Of these the sums of a piece, and of its squares or products, are exact in float64 as well as in integers. */
+static inline bool cc__is_small_integer(cc_pixel_type type)
+{
+    return type == CC_PIXEL_BOOL || type == CC_PIXEL_UINT8 || type == CC_PIXEL_INT8 || type == CC_PIXEL_UINT16 ||
+           type == CC_PIXEL_INT16;
+}
+
 /* Pieces of so many components; how many partial results all levels have together. */
 int64_t cc__reduce_pieces(int64_t count);
 int64_t cc__reduce_scratch(int64_t count);
@@ -67,8 +74,14 @@ int64_t cc__reduce_scratch(int64_t count);
 int64_t cc__reduce_count(const cc__reduce *work);
 cc__reduce cc__reduce_part(const cc__reduce *work, int32_t number);
 
+/* Where the component numbered `first` of source n is; so many, at most `most`, follow each other from there on. */
+const unsigned char *cc__sequence_run(const cc__sequence *sequence, const cc__reduced *source, int32_t n, int64_t first,
+                                      int64_t most, int64_t *out_length);
+
 /* One piece of the components, of the first result. */
 cc__partial cc__reduce_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece);
+/* The same of one source of small integers. */
+cc__partial cc__reduce_small_piece(const cc__reduce *work, const cc__sequence *sequence, int64_t piece);
 /* All levels above the first, whose results are in the scratch, and the end; of the first result. */
 void cc__reduce_finish(const cc__reduce *work, const cc__sequence *sequence);
 void cc__reduce_on_host(const cc__reduce *work);

@@ -17,6 +17,7 @@ typedef struct call {
 } call;
 
 static int64_t batches; /* of the last launch */
+static bool on_line;    /* whether the last histogram was counted in integers */
 
 static void run_kernel(void *context)
 {
@@ -32,6 +33,7 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
     batches = ((const cc__histogram_plan *)arguments[0])->batches;
+    on_line = on_line || kernel == (const void *)count_on_line;
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
 }
@@ -53,6 +55,7 @@ static void compare(cc__histogram *work)
     cc__histogram_on_host(work);
     work->counts = found;
     work->scratch = malloc(bytes);
+    on_line = false;
     ck_assert_int_eq(cc__launch_histogram(work, &launcher), CC_OK);
     ck_assert_mem_eq(found, expected, bytes);
     free(work->scratch);
@@ -98,7 +101,7 @@ END_TEST
 /* Whole batches in packs, with some components before and after them; every type. */
 START_TEST(dense_rows)
 {
-    const int64_t count = 2 * BYTE_BATCH + 333;
+    const int64_t count = 2 * WIDE_BATCH + 333;
     unsigned char *buffer = aligned_alloc(64, (size_t)(count + 24) / 8 * 64);
     for (int32_t n = 0; n < SHARE_OF(13); n++) {
         const int32_t type = n * 5 % 13;
@@ -144,6 +147,82 @@ START_TEST(edges_of_bins)
 }
 END_TEST
 
+typedef struct bin_range {
+    double lower;
+    double upper;
+    int64_t bins;
+} bin_range;
+
+/* The bin that all 65536 integers have on the line, or -1: the same as in float64. */
+static bool expect_line(cc_pixel_type type, bin_range range)
+{
+    const double scale = (double)range.bins / (range.upper - range.lower);
+    cc__histogram_line line;
+    if (!cc__line_of(type, range.lower, range.upper, scale, range.bins, &line))
+        return false;
+    for (int64_t bits = 0; bits < 65536; bits++) {
+        const double x = type == CC_PIXEL_INT16 ? (double)(int16_t)bits : (double)bits;
+        const int64_t expected = cc__histogram_bin(x, range.lower, range.upper, scale, range.bins);
+        const uint32_t place = ((uint32_t)bits << 16) - line.first;
+        const int64_t bin = cc__line_value(&line, place) >> line.shift;
+        const int64_t found = place > line.span ? -1 : bin < range.bins ? bin : range.bins - 1;
+        if (found != expected || (found >= 0 && bin > range.bins))
+            ck_abort_msg("[%.17g, %.17g] in %lld: %.17g in %lld, expected %lld", range.lower, range.upper,
+                         (long long)range.bins, x, (long long)bin, (long long)expected);
+    }
+    return true;
+}
+
+/* What users ask for has a line; for what has none, or hardly one, either is right. */
+START_TEST(bins_on_a_line)
+{
+    static const bin_range usual[] = {{0, 65535, 256},    {0, 65536, 256},      {0, 65535, 1000},  {0, 65536, 4096},
+                                      {0, 4096, 256},     {0, 4095, 256},       {0, 255, 256},     {0, 256, 256},
+                                      {0, 1, 2},          {-1024, 3071, 256},   {-1024, 3072, 64}, {100, 900, 10},
+                                      {-32768, 32767, 1}, {-32768, 32768, 512}, {-0.5, 255.5, 256}};
+    static const bin_range strange[] = {{0.1, 0.7, 5},     {7, 7.5, 3},      {-1e300, 1e300, 7}, {0, 1e-300, 4},
+                                        {70000, 80000, 9}, {0, 65535, 8192}, {65535, 65536, 3},  {-1e9, 1e-9, 100}};
+    uint32_t state = 21;
+    int32_t lines = 0;
+    for (int32_t type = 0; type < 2; type++) {
+        const cc_pixel_type now = type == 0 ? CC_PIXEL_UINT16 : CC_PIXEL_INT16;
+        for (int32_t n = 0; n < (int32_t)(sizeof usual / sizeof *usual); n++)
+            ck_assert_msg(expect_line(now, usual[n]), "%d", n);
+        for (int32_t n = 0; n < (int32_t)(sizeof strange / sizeof *strange); n++)
+            expect_line(now, strange[n]);
+    }
+    for (int32_t n = 0; n < SHARE_OF(100); n++) {
+        const double unit = n % 3 == 0 ? 1 : 0x1p-7, lower = unit * (double)(random_below(&state, 90000) - 45000);
+        const bin_range range = {lower, lower + unit * (double)(1 + random_below(&state, 80000)),
+                                 1 + random_below(&state, 600)};
+        lines += expect_line(n % 2 == 0 ? CC_PIXEL_UINT16 : CC_PIXEL_INT16, range);
+    }
+    ck_assert_int_gt(lines, SHARE_OF(100) / 2);
+    ck_assert(!expect_line(CC_PIXEL_UINT8, usual[0]));
+}
+END_TEST
+
+/* In batches of 16-byte loads, with components before and after them. */
+START_TEST(many_integers_of_16_bits)
+{
+    const int64_t count = ((int64_t)3 << LINE_LOG2) + 77;
+    uint16_t *pixels = aligned_alloc(64, (size_t)(count + 32) / 32 * 64);
+    for (int64_t i = 0; i < count; i++)
+        pixels[i] = (uint16_t)(i * 40503 % 65521);
+    for (int64_t n = 0; n < 4; n++) {
+        cc__histogram work = {.components = 1, .size = {count - 8, 1, 1, 1}, .bins = 3};
+        work.source =
+            (cc__reduced){.data = (const unsigned char *)(pixels + n % 3 * 3), .stride = {2}, .component_stride = 2};
+        work.source.type = n % 2 == 0 ? CC_PIXEL_UINT16 : CC_PIXEL_INT16;
+        work.lower = n < 2 ? -32768 : 100.5;
+        work.upper = n < 2 ? 65535 : 20000;
+        compare(&work);
+        ck_assert(on_line);
+    }
+    free(pixels);
+}
+END_TEST
+
 START_TEST(failed_launches_leave_bins_as_they_were)
 {
     static unsigned char source[9000], before[40 * 8];
@@ -175,6 +254,8 @@ int main(void)
     tcase_add_test(tcase, any_rows);
     tcase_add_test(tcase, dense_rows);
     tcase_add_test(tcase, edges_of_bins);
+    tcase_add_test(tcase, bins_on_a_line);
+    tcase_add_test(tcase, many_integers_of_16_bits);
     tcase_add_test(tcase, failed_launches_leave_bins_as_they_were);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

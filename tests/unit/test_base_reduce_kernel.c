@@ -22,7 +22,8 @@ static int32_t packed_count;
 static void run_kernel(void *context)
 {
     const call *now = context;
-    if (now->kernel == (const void *)join_partials) {
+    if (now->kernel == join_kernel(CC__REDUCE_SUM) || now->kernel == join_kernel(CC__REDUCE_MINIMUM) ||
+        now->kernel == join_kernel(CC__REDUCE_MAXIMUM) || now->kernel == join_kernel(CC__REDUCE_MOMENTS)) {
         ((void (*)(const cc__join_plan))now->kernel)(*(const cc__join_plan *)now->arguments[0]);
     } else {
         ((void (*)(const cc__reduce_plan))now->kernel)(*(const cc__reduce_plan *)now->arguments[0]);
@@ -36,7 +37,8 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     ck_assert_uint_gt(grid_blocks, 0);
-    if (kernel == reduce_kernel(CC__REDUCE_SUM, true) || kernel == reduce_kernel(CC__REDUCE_SUM, false))
+    if (kernel == reduce_kernel(CC__REDUCE_SUM, true) || kernel == reduce_kernel(CC__REDUCE_SUM, false) ||
+        kernel == small_kernel(CC__REDUCE_SUM, true, true) || kernel == small_kernel(CC__REDUCE_SUM, false, true))
         packed_count += ((const cc__reduce_plan *)arguments[0])->from.is_packed[0];
     cuda_blocks_run(grid_blocks, run_kernel, &now);
     return CC_OK;
@@ -177,29 +179,46 @@ START_TEST(dense_rows_in_packs)
             free(work.scratch);
         }
     }
-    ck_assert_int_eq(packed_count, 6);
+    /* Squares of small integers have the kernel of their sums. */
+    ck_assert_int_eq(packed_count, 12);
     free(second);
     free(source);
 }
 END_TEST
 
+/* More than one block joins, in as many rounds of lanes as there are and in fewer; the last piece was cut short. */
 START_TEST(many_partial_results)
 {
-    const int64_t count = CC__REDUCE_PIECE + 300;
-    cc__partial *scratch = malloc((size_t)(count + 2) * sizeof *scratch);
-    double found = 0;
-    for (int64_t n = 0; n < count; n++)
-        scratch[n] = (cc__partial){(double)(n % 11), 0, 0};
-    cc__join_plan plan = {.partials = scratch, .count = count, .pieces = 2, .next = scratch + count};
-    void *arguments[] = {&plan};
-    launch(&launcher, (const void *)join_partials, 2, CC__BLOCK_THREADS, arguments);
-    double sum = 0;
-    for (int64_t n = 0; n < count; n++)
-        sum += (double)(n % 11);
-    ck_assert(scratch[count].value + scratch[count + 1].value == sum);
-    plan = (cc__join_plan){.partials = scratch + count, .count = 2, .pieces = 1, .results = &found};
-    launch(&launcher, (const void *)join_partials, 1, CC__BLOCK_THREADS, arguments);
-    ck_assert(found == sum);
+    static const cc__reduce_kind kinds[] = {CC__REDUCE_SUM, CC__REDUCE_MINIMUM, CC__REDUCE_MAXIMUM, CC__REDUCE_MOMENTS};
+    static const int64_t counts[] = {CC__REDUCE_PIECE + 300, 2500};
+    cc__partial *scratch = malloc((size_t)(counts[0] + 3) * sizeof *scratch);
+    for (int32_t n = 0; n < 8; n++) {
+        const int64_t count = counts[n / 4], pieces = cc__reduce_pieces(count);
+        double expected = 1, found = 2;
+        cc__reduce work = {.kind = kinds[n % 4], .results = &expected, .scratch = scratch};
+        work.end = work.kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : CC__REDUCE_AS_IT_IS;
+        for (int64_t i = 0; i < count; i++) {
+            scratch[i] = (cc__partial){(double)(i * 37 % 1009) / 7, 0, 0};
+            if (work.kind == CC__REDUCE_MOMENTS) {
+                scratch[i].squares = (double)(i * 41 % 997) / 3;
+                scratch[i].count = i < count - 1 ? (double)CC__REDUCE_PIECE : 77;
+            }
+        }
+        const cc__sequence sequence = {.count = (count - 1) * CC__REDUCE_PIECE + 77};
+        cc__reduce_finish(&work, &sequence);
+        cc__join_plan plan = {.partials = scratch, .count = count, .pieces = pieces, .next = scratch + count};
+        void *arguments[] = {&plan};
+        if (pieces > 1) {
+            launch(&launcher, join_kernel(work.kind), (uint32_t)pieces, CC__BLOCK_THREADS, arguments);
+            plan.partials = scratch + count;
+            plan.count = pieces;
+        }
+        plan = (cc__join_plan){
+            .partials = plan.partials, .count = plan.count, .pieces = 1, .results = &found, .end = work.end};
+        launch(&launcher, join_kernel(work.kind), 1, CC__BLOCK_THREADS, arguments);
+        ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "kind %d, %lld: %.17g, expected %.17g",
+                      (int)work.kind, (long long)count, found, expected);
+    }
     free(scratch);
 }
 END_TEST
