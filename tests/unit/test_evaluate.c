@@ -795,7 +795,7 @@ START_TEST(sums_of_squares)
     }
     cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
              *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *output = fixture_image(type, 1, 2, MOST, 1, 1);
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     for (int32_t round = 0; round < 2; round++) {
         cc__past_cache_from_bytes = (size_t)round;
         fixture_ok(evaluate(lists[_i / 2], counts[_i / 2], first, second, output));
