@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Operations on the pixels of 1 GiB on a GPU, beside what CuPy does with arrays of the same content in the same run.
+"""Operations on the pixels of 1 GiB on a GPU, beside what CuPy does with the same memory in the same run.
 
     PYTHONPATH=python/src CUDACOMMON_LIBRARY=build/release/src/libcudacommon.so bench/point_cost.py [--json FILE]
 
 Milliseconds between two events in one stream, of several calls queued together, so that what a call costs on the host
-does not count; the median of the repetitions, in which both take turns. Both write into memory that is there already.
-Where CuPy has several ways, its quickest counts. The ratio is that of the rates: below 1 CuPy is faster. The results are
-compared too; casts to integers are not, as CuPy cuts off what the library rounds and clamps.
+does not count; the median of the repetitions, in which both take turns, each first as often as the others. Both read and write
+the same memory, as images over CuPy's arrays, since where a GPU's memory lies makes 1 or 2 %. Where CuPy has several
+ways, its quickest counts. The ratio is that of the rates: below 1 CuPy is faster. The results are compared too; casts to
+integers are not, as CuPy cuts off what the library rounds and clamps.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import cudacommon as cc
 import cupy
 
 CALLS = 4
-REPETITIONS = 9
+REPETITIONS = 10
 SCALE = 0.75
 LOW, HIGH = 0.25, 0.75
 
@@ -39,14 +40,13 @@ class Row(NamedTuple):
 
 
 class Pair:
-    """An image on the device and a CuPy array with the same pixels."""
+    """A CuPy array and an image over its memory."""
 
     def __init__(self, stream: Any, size: Sequence[int], dtype: str, components: int = 1) -> None:
-        self._stream = stream
-        self.image = cc.Image(size, dtype, components, device=0)
         shape = (*reversed(size), components) if components > 1 else tuple(reversed(size))
         self.array = cupy.empty(shape, dtype)
         self.write()
+        self.image = cc.from_array(self.array, len(size), writable=True, stream=stream)
 
     def write(self) -> None:
         generator = cupy.random.default_rng(self.array.size % 1000)
@@ -58,21 +58,18 @@ class Pair:
             part = parts[first : first + step]
             made = generator.random(part.shape, dtype="float32")
             part[...] = made if part.dtype.kind == "f" else made * 200
-        with self.image.device(write=True, read=False, stream=self._stream) as pixels:
-            cupy.asarray(pixels)[...] = self.array
 
-    def difference(self) -> float:
-        """The greatest between the two; NaN is like NaN."""
+    def difference(self, other: Any) -> float:
+        """The greatest from another array; NaN is like NaN."""
         greatest = 0.0
-        with self.image.device(stream=self._stream) as pixels:
-            ours, theirs = cupy.asarray(pixels).reshape(-1), self.array.reshape(-1)
-            step = max(1, ours.size // 8)
-            for first in range(0, ours.size, step):
-                a, b = ours[first : first + step], theirs[first : first + step]
-                wide = "complex128" if a.dtype.kind == "c" else "float64"
-                found = cupy.abs(a.astype(wide) - b.astype(wide))
-                found[(a == b) | ((a != a) & (b != b))] = 0
-                greatest = max(greatest, float(found.max()))
+        these, those = self.array.reshape(-1), other.reshape(-1)
+        step = max(1, these.size // 8)
+        for first in range(0, these.size, step):
+            a, b = these[first : first + step], those[first : first + step]
+            wide = "complex128" if a.dtype.kind == "c" else "float64"
+            found = cupy.abs(a.astype(wide) - b.astype(wide))
+            found[(a == b) | ((a != a) & (b != b))] = 0
+            greatest = max(greatest, float(found.max()))
         return greatest
 
 
@@ -106,12 +103,18 @@ class Bench:
             return
         contenders = (ours, *theirs)
         taken: list[list[float]] = [[] for _ in contenders]
+        difference = None
         try:
-            for contender in contenders:
-                contender()
-            for _ in range(REPETITIONS):
-                for contender, times in zip(contenders, taken):
-                    times.append(self._milliseconds(contender))
+            ours()
+            kept = None if out is None else out.array.copy()
+            for other in theirs:
+                other()
+            if out is not None:
+                difference = out.difference(kept)
+            for repetition in range(REPETITIONS):
+                for turn in range(len(contenders)):
+                    at = (repetition + turn) % len(contenders)
+                    taken[at].append(self._milliseconds(contenders[at]))
         except Exception as error:  # noqa: BLE001 - what one of them cannot do is a row that is not there
             print(f"{work}: {type(error).__name__}: {error}", file=sys.stderr)
             return
@@ -122,7 +125,7 @@ class Bench:
             min(theirs_ms),
             min(theirs_ms) / ours_ms,
             1e-6 * moved / ours_ms,
-            None if out is None else out.difference(),
+            difference,
         )
         self.rows.append(row)
         print(
@@ -137,21 +140,33 @@ def kernel(dtype: str, takes: str, gives: str, body: str) -> Any:
     return cupy.ElementwiseKernel(*(text.replace("T ", f"{dtype} ") for text in (takes, gives)), body)
 
 
-def float_rows(bench: Bench, dtype: str) -> None:
-    s = bench.stream
-    x, y, out = bench.pair(dtype), bench.pair(dtype), bench.pair(dtype)
-    i, j, o = x.image, y.image, out.image
-    a, b, c = x.array, y.array, out.array
-    one = a.nbytes
-    rest = (1024, 512, a.shape[0] - 1)
+def fill_and_copy(bench: Bench, x: Pair, out: Pair, value: float) -> None:
+    o, c = out.image, out.array
+    dtype, one = c.dtype, c.nbytes
+    rest = (1024, 512, c.shape[0] - 1)
     bench.add(
         f"fill a part, {dtype}",
         one * rest[2] / (rest[2] + 1),
         out,
-        lambda: o.fill(42.5, index=(0, 0, 1), size=rest, stream=s),
-        lambda: c[1:].fill(42.5),
+        lambda: o.fill(value, index=(0, 0, 1), size=rest, stream=bench.stream),
+        lambda: c[1:].fill(value),
     )
-    bench.add(f"copy, {dtype}", 2 * one, out, lambda: i.lazy.evaluate(o, stream=s), lambda: cupy.copyto(c, a))
+    bench.add(
+        f"copy, {dtype}",
+        2 * one,
+        out,
+        lambda: x.image.lazy.evaluate(o, stream=bench.stream),
+        lambda: cupy.copyto(c, x.array),
+    )
+
+
+def float_rows(bench: Bench, dtype: str) -> None:
+    s = bench.stream
+    x, y, out = bench.pair(dtype), bench.pair(dtype), bench.pair(dtype)
+    fill_and_copy(bench, x, out, 42.5)
+    i, j, o = x.image, y.image, out.image
+    a, b, c = x.array, y.array, out.array
+    one = a.nbytes
     for name in ("add", "subtract", "multiply", "divide", "minimum", "maximum"):
         ours, theirs = getattr(i, name), getattr(cupy, name)
         bench.add(f"{name}, {dtype}", 3 * one, out, lambda: ours(j, out=o, stream=s), lambda: theirs(a, b, out=c))
@@ -215,18 +230,10 @@ def float_rows(bench: Bench, dtype: str) -> None:
 def whole_rows(bench: Bench, dtype: str) -> None:
     s = bench.stream
     x, y, out = bench.pair(dtype), bench.pair(dtype), bench.pair(dtype)
+    fill_and_copy(bench, x, out, 42)
     i, j, o = x.image, y.image, out.image
     a, b, c = x.array, y.array, out.array
     one = a.nbytes
-    rest = (1024, 512, a.shape[0] - 1)
-    bench.add(
-        f"fill a part, {dtype}",
-        one * rest[2] / (rest[2] + 1),
-        out,
-        lambda: o.fill(42, index=(0, 0, 1), size=rest, stream=s),
-        lambda: c[1:].fill(42),
-    )
-    bench.add(f"copy, {dtype}", 2 * one, out, lambda: i.lazy.evaluate(o, stream=s), lambda: cupy.copyto(c, a))
     # The library clamps; CuPy's sums are only equal where nothing is to be clamped.
     for name in ("add", "subtract", "multiply"):
         ours, theirs = getattr(i, name), getattr(cupy, name)
@@ -350,7 +357,7 @@ def complex_rows(bench: Bench) -> None:
         lambda: i.conjugate(out=o, stream=s),
         lambda: cupy.conjugate(a, out=c),
     )
-    for name in ("add", "multiply", "divide"):
+    for name in ("add", "subtract", "multiply", "divide"):
         ours, theirs = getattr(i, name), getattr(cupy, name)
         bench.add(
             f"{name}, complex64", 3 * a.nbytes, out, lambda: ours(j, out=o, stream=s), lambda: theirs(a, b, out=c)

@@ -6,7 +6,7 @@
 #include "kernels/complex_step_plan.h"
 #include "kernels/step_math.h"
 
-/* Of parts of BITS bits: results of x, or of x and y. Where one comes out as not sure, it is made once more. */
+/* Of parts of BITS bits. */
 #define DEFINE_NUMBERS(KIND, BITS, TYPE)                                                                               \
     typedef struct KIND##_bits {                                                                                       \
         uint##BITS##_t real;                                                                                           \
@@ -23,20 +23,30 @@
     {                                                                                                                  \
         const KIND##_bits made = {cc__store_##TYPE(z.real), cc__store_##TYPE(z.imaginary)};                            \
         return made;                                                                                                   \
-    }                                                                                                                  \
-                                                                                                                       \
-    static __device__ inline KIND##_bits KIND##_MULTIPLY(KIND##_bits x, KIND##_bits y)                                 \
-    {                                                                                                                  \
-        return KIND##_of(cc__complex_product(KIND##_value(x), KIND##_value(y), 0));                                    \
-    }                                                                                                                  \
-                                                                                                                       \
-    static __device__ inline KIND##_bits KIND##_DIVIDE(KIND##_bits x, KIND##_bits y)                                   \
-    {                                                                                                                  \
-        return KIND##_of(cc__complex_quotient(KIND##_value(x), KIND##_value(y), 0));                                   \
     }
 
 DEFINE_NUMBERS(complex64, 32, FLOAT32)
 DEFINE_NUMBERS(complex128, 64, FLOAT64)
+
+static __device__ inline complex64_bits complex64_MULTIPLY(complex64_bits x, complex64_bits y)
+{
+    return complex64_of(cc__complex64_product(complex64_value(x), complex64_value(y)));
+}
+
+static __device__ inline complex128_bits complex128_MULTIPLY(complex128_bits x, complex128_bits y)
+{
+    return complex128_of(cc__complex_product(complex128_value(x), complex128_value(y), 0));
+}
+
+static __device__ inline complex64_bits complex64_DIVIDE(complex64_bits x, complex64_bits y)
+{
+    return complex64_of(cc__complex64_quotient(complex64_value(x), complex64_value(y)));
+}
+
+static __device__ inline complex128_bits complex128_DIVIDE(complex128_bits x, complex128_bits y)
+{
+    return complex128_of(cc__complex_quotient(complex128_value(x), complex128_value(y), 0));
+}
 
 static __device__ inline complex64_part complex64_REAL(complex64_bits z)
 {
@@ -92,17 +102,18 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
 }
 
 /*
- * FROM and TO: a number of the sources and of the result, of which UNIT are a unit; UNITS of these in a thread. FIRST
- * makes a result, and may say that it is not sure: then EXACT makes all of the thread once more, apart from the others,
- * which go on side by side. Where there is no unit, the thread's first is done again.
+ * FROM and TO: a number of the sources and of the result, of which UNIT are a unit; UNITS of these in a thread, and as
+ * few registers as let BLOCKS be on a multiprocessor: less hides neither the memory nor divisions. FIRST
+ * makes a result, and may say that it is not sure: then EXACT makes all of the unit once more. A unit is written before
+ * the next is made, which is quicker than all at the end.
  */
-#define DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, HAS_Y, FIRST, EXACT)                                                \
+#define DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, BLOCKS, HAS_Y, FIRST, EXACT)                                        \
     typedef struct __align__(16) NAME##_from_unit                                                                      \
     {                                                                                                                  \
         FROM number[UNIT];                                                                                             \
     }                                                                                                                  \
     NAME##_from_unit;                                                                                                  \
-    typedef struct __align__(UNIT * sizeof(TO)) NAME##_to_unit                                                         \
+    typedef struct __align__((UNIT) * sizeof(TO)) NAME##_to_unit                                                       \
     {                                                                                                                  \
         TO number[UNIT];                                                                                               \
     }                                                                                                                  \
@@ -114,73 +125,75 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         if (blockIdx.x != 0 || thread >= plan->units.head + plan->units.tail)                                          \
             return;                                                                                                    \
         int64_t n = (int64_t)thread - plan->units.head;                                                                \
-        n += n < 0 ? 0 : plan->units.count * UNIT;                                                                     \
+        n += n < 0 ? 0 : plan->units.count * (UNIT);                                                                   \
         const FROM x = ((const FROM *)plan->from[0])[n];                                                               \
         const FROM y = (HAS_Y) ? ((const FROM *)plan->from[1])[n] : x;                                                 \
         (void)y;                                                                                                       \
         ((TO *)plan->to)[n] = EXACT;                                                                                   \
     }                                                                                                                  \
                                                                                                                        \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, BLOCKS)                                                \
         NAME##_step(const __grid_constant__ cc__complex_plan plan)                                                     \
     {                                                                                                                  \
-        const int64_t first = (int64_t)blockIdx.x * (UNITS * CC__BLOCK_THREADS) + threadIdx.x;                         \
-        if (first < plan.units.count) {                                                                                \
-            NAME##_from_unit all_x[UNITS];                                                                             \
-            NAME##_from_unit all_y[UNITS];                                                                             \
-            NAME##_to_unit made[UNITS];                                                                                \
-            bool is_sure = true;                                                                                       \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS; i++) {                                                                      \
-                const int64_t next = first + i * CC__BLOCK_THREADS;                                                    \
-                const int64_t n = next < plan.units.count ? next : first;                                              \
+        const int64_t first = (int64_t)blockIdx.x * ((int64_t)(UNITS)*CC__BLOCK_THREADS) + threadIdx.x;                \
+        NAME##_from_unit all_x[UNITS];                                                                                 \
+        NAME##_from_unit all_y[UNITS];                                                                                 \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < (UNITS); i++) {                                                                        \
+            const int64_t n = first + (int64_t)i * CC__BLOCK_THREADS;                                                  \
+            if (n < plan.units.count) {                                                                                \
                 all_x[i] = ((const NAME##_from_unit *)plan.from[0])[n];                                                \
                 all_y[i] = (HAS_Y) ? ((const NAME##_from_unit *)plan.from[1])[n] : all_x[i];                           \
             }                                                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS * UNIT; i++) {                                                               \
-                const FROM x = all_x[i / UNIT].number[i % UNIT];                                                       \
-                const FROM y = all_y[i / UNIT].number[i % UNIT];                                                       \
-                (void)y;                                                                                               \
-                made[i / UNIT].number[i % UNIT] = FIRST;                                                               \
-            }                                                                                                          \
-            if (!is_sure) {                                                                                            \
+        }                                                                                                              \
+        CC__LOADS_FIRST();                                                                                             \
+        CC__UNROLL                                                                                                     \
+        for (int32_t i = 0; i < (UNITS); i++) {                                                                        \
+            const int64_t n = first + (int64_t)i * CC__BLOCK_THREADS;                                                  \
+            if (n < plan.units.count) {                                                                                \
+                NAME##_to_unit made;                                                                                   \
+                bool is_sure = true;                                                                                   \
                 CC__UNROLL                                                                                             \
-                for (int32_t i = 0; i < UNITS * UNIT; i++) {                                                           \
-                    const FROM x = all_x[i / UNIT].number[i % UNIT];                                                   \
-                    const FROM y = all_y[i / UNIT].number[i % UNIT];                                                   \
+                for (int32_t j = 0; j < (UNIT); j++) {                                                                 \
+                    const FROM x = all_x[i].number[j];                                                                 \
+                    const FROM y = all_y[i].number[j];                                                                 \
                     (void)y;                                                                                           \
-                    made[i / UNIT].number[i % UNIT] = EXACT;                                                           \
+                    made.number[j] = FIRST;                                                                            \
                 }                                                                                                      \
-            }                                                                                                          \
-            CC__UNROLL                                                                                                 \
-            for (int32_t i = 0; i < UNITS; i++) {                                                                      \
-                const int64_t n = first + i * CC__BLOCK_THREADS;                                                       \
-                if (n < plan.units.count)                                                                              \
-                    ((NAME##_to_unit *)plan.to)[n] = made[i];                                                          \
+                if (!is_sure) {                                                                                        \
+                    CC__UNROLL                                                                                         \
+                    for (int32_t j = 0; j < (UNIT); j++) {                                                             \
+                        const FROM x = all_x[i].number[j];                                                             \
+                        const FROM y = all_y[i].number[j];                                                             \
+                        (void)y;                                                                                       \
+                        made.number[j] = EXACT;                                                                        \
+                    }                                                                                                  \
+                }                                                                                                      \
+                ((NAME##_to_unit *)plan.to)[n] = made;                                                                 \
             }                                                                                                          \
         }                                                                                                              \
         NAME##_single(&plan);                                                                                          \
     }
 
 /* Results that are always sure. */
-#define DEFINE_SURE(NAME, FROM, TO, UNIT, UNITS, HAS_Y, RESULT)                                                        \
-    DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, HAS_Y, RESULT, RESULT)
+#define DEFINE_SURE(NAME, FROM, TO, UNIT, UNITS, BLOCKS, HAS_Y, RESULT)                                                \
+    DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, BLOCKS, HAS_Y, RESULT, RESULT)
 
 #define DEFINE_STEPS(KIND, UNIT)                                                                                       \
-    DEFINE_SURE(KIND##_product, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 1, KIND##_MULTIPLY(x, y))           \
-    DEFINE_SURE(KIND##_square, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 0, KIND##_MULTIPLY(x, x))            \
-    DEFINE_SURE(KIND##_quotient, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 1, KIND##_DIVIDE(x, y))            \
-    DEFINE_SURE(KIND##_conjugate, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS_OF_TURN, 0, KIND##_CONJUGATE(x))   \
-    DEFINE_SURE(KIND##_real, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 0, KIND##_REAL(x))                     \
-    DEFINE_SURE(KIND##_imaginary, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 0, KIND##_IMAGINARY(x))           \
-    DEFINE_SURE(KIND##_absolute, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 0, KIND##_ABSOLUTE(x))
+    DEFINE_SURE(KIND##_product, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 5, 1, KIND##_MULTIPLY(x, y))        \
+    DEFINE_SURE(KIND##_square, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 5, 0, KIND##_MULTIPLY(x, x))         \
+    DEFINE_SURE(KIND##_quotient, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 4, 1, KIND##_DIVIDE(x, y))         \
+    DEFINE_SURE(KIND##_conjugate, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS_OF_TURN, 8, 0,                     \
+                KIND##_CONJUGATE(x))                                                                                   \
+    DEFINE_SURE(KIND##_real, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 8, 0, KIND##_REAL(x))                  \
+    DEFINE_SURE(KIND##_imaginary, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 8, 0, KIND##_IMAGINARY(x))        \
+    DEFINE_SURE(KIND##_absolute, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 6, 0, KIND##_ABSOLUTE(x))
 
 DEFINE_STEPS(complex64, CC__COMPLEX_NARROW_UNIT)
 DEFINE_STEPS(complex128, CC__COMPLEX_WIDE_UNIT)
-DEFINE_DIRECT(complex64_argument, complex64_bits, complex64_part, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 0,
-              cc__complex64_about_angle(x.real, x.imaginary, &is_sure), complex64_ARGUMENT(x))
-DEFINE_SURE(complex128_argument, complex128_bits, complex128_part, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 0,
+DEFINE_DIRECT(complex64_argument, complex64_bits, complex64_part, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 5, 0,
+              cc__complex64_angle(x.real, x.imaginary, &is_sure), complex64_ARGUMENT(x))
+DEFINE_SURE(complex128_argument, complex128_bits, complex128_part, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 4, 0,
             complex128_ARGUMENT(x))
 
 #define WIDE_OR_NOT(NAME) plan->is_wide != 0 ? (const void *)complex128_##NAME : (const void *)complex64_##NAME

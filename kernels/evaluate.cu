@@ -13,11 +13,9 @@
 
 static cc_status launch_direct(const cc__direct_plan *plan, const void *kernel, const cc__launcher *launcher)
 {
-    int64_t tiles = plan->vectors / CC__DIRECT_TILE + 1;
     void *arguments[] = {(void *)plan};
-    return launcher->launch(launcher, kernel,
-                            (uint32_t)(tiles < CC__DIRECT_MOST_BLOCKS ? tiles : CC__DIRECT_MOST_BLOCKS),
-                            CC__BLOCK_THREADS, arguments);
+    return launcher->launch(launcher, kernel, (uint32_t)(plan->vectors / CC__BLOCK_THREADS + 1), CC__BLOCK_THREADS,
+                            arguments);
 }
 
 static const void *general_kernel(const cc__evaluate *work)
@@ -186,7 +184,8 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     cc__direct_form form = cc__direct_plan_make(work, &lattice, &direct);
     *out_done = true;
     if (form != CC__DIRECT_NONE)
-        return launch_direct(&direct, direct_kernel(form, work->steps[1].kind), launcher);
+        return launch_direct(
+            &direct, direct_kernel(form, work->steps[1].kind, work->destination_type == CC_PIXEL_FLOAT64), launcher);
     *out_done = false;
     if (cc__evaluate_is_copy(work))
         return CC_OK;

@@ -7,16 +7,30 @@
 #include "kernels/resample_pairs.h"
 
 /* What a thread brings of a plane, and planes that are there or on their way. */
-#define UNITS 2
-#define STAGES 5
+#define UNITS 3
+#define STAGES 3
 #define STAGE_UNITS (UNITS * CC__BLOCK_THREADS)
+/* Where all is aligned to units they are brought, else words, one by one. */
 #define UNIT_BYTES 16
+#define WORD_BYTES 4
+#define WARP 32
 
 #define ROWS CC__COLUMN_ROWS
+
+/* For loops that are not to take more registers. */
+#ifdef __CUDACC__
+#define ONE_BY_ONE _Pragma("unroll 1")
+#else
+#define ONE_BY_ONE
+#endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define BRING(TO, FROM)                                                                                                \
     __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(TO)),        \
+                     "l"(__cvta_generic_to_global(FROM))                                                               \
+                     : "memory")
+#define BRING_WORD(TO, FROM)                                                                                           \
+    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((uint32_t)__cvta_generic_to_shared(TO)),         \
                      "l"(__cvta_generic_to_global(FROM))                                                               \
                      : "memory")
 #define END_PLANE() __asm__ volatile("cp.async.commit_group;" ::: "memory")
@@ -24,6 +38,7 @@
 #define AWAIT_PLANES(LEFT) __asm__ volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory")
 #else
 #define BRING(TO, FROM) (*(TO) = *(const cc__copy_unit *)(FROM))
+#define BRING_WORD(TO, FROM) (*(uint32_t *)(TO) = *(const uint32_t *)(FROM))
 #define END_PLANE() (void)0
 #define AWAIT_PLANES(LEFT) (void)0
 #endif
@@ -34,12 +49,13 @@ typedef struct level {
     float fraction;
 } level;
 
-/* What a block needs of a plane of the source: rows, each of so many units, from a byte of the plane on. */
+/* What a block needs of a plane of the source, in whole units or words. */
 typedef struct stage_box {
     int32_t first_row;
-    int32_t first_byte; /* of the row */
     int32_t rows;
-    int32_t row_units;
+    int32_t first_byte; /* of a row */
+    int32_t row_bytes;
+    bool is_in_units;
 } stage_box;
 
 /* The columns of a thread: where their first pixels are in the box, and what of them is inside. A bit for each row. */
@@ -69,6 +85,14 @@ static __device__ inline void find_range(const double row[4], const double i[2],
     *out_last = last + 1 < size ? last + 1 : last;
 }
 
+/* No bit is set below what all rows of the source begin and end on. */
+CC__SHARED uint64_t bits_of_rows(const cc__resample *work)
+{
+    const int64_t *stride = work->source.stride;
+    return (uint64_t)(uintptr_t)work->source.data | (uint64_t)(stride[0] * work->source_size[0]) | (uint64_t)stride[1] |
+           (uint64_t)stride[2] | (uint64_t)stride[3];
+}
+
 static __device__ inline void find_box(const resample_plan *plan, int64_t patch, stage_box *out)
 {
     const cc__resample *work = &plan->work;
@@ -82,20 +106,21 @@ static __device__ inline void find_box(const resample_plan *plan, int64_t patch,
     find_range(work->map.row[0], i, j, work->source_size[0], &x[0], &x[1]);
     find_range(work->map.row[1], i, j, work->source_size[1], &y[0], &y[1]);
     out->first_row = y[0];
-    out->first_byte = x[0] * plan->stride[0] & ~(UNIT_BYTES - 1);
     out->rows = y[1] - y[0] + 1;
-    out->row_units = ((x[1] + 1) * plan->stride[0] - out->first_byte + UNIT_BYTES - 1) / UNIT_BYTES;
+    out->is_in_units = bits_of_rows(work) % UNIT_BYTES == 0;
+    const int32_t below = (out->is_in_units ? UNIT_BYTES : WORD_BYTES) - 1;
+    out->first_byte = x[0] * plan->stride[0] & ~below;
+    out->row_bytes = ((x[1] + 1) * plan->stride[0] - out->first_byte + below) & ~below;
 }
 
 /*
  * At the last pixel of a row, or the last row, the fraction is 0 and what is read of the next one, which is not there,
- * is not used. cc__fits_stage() leaves room to read it.
+ * is not used. fits_stage() leaves room to read it.
  */
 static __device__ inline void find_footprint(const resample_plan *plan, const stage_box *box, const cc__column *column,
                                              int32_t source_bytes, footprint *out)
 {
     const cc__resample *work = &plan->work;
-    const int32_t pitch = box->row_units * UNIT_BYTES;
     out->inside = 0;
     CC__UNROLL
     for (int32_t n = 0; n < ROWS; n++) {
@@ -103,9 +128,9 @@ static __device__ inline void find_footprint(const resample_plan *plan, const st
         const cc__near_float32 x = cc__near_float32_of(cc__map_start(work->map.row[0], i, j), work->source_size[0]);
         const cc__near_float32 y = cc__near_float32_of(cc__map_start(work->map.row[1], i, j), work->source_size[1]);
         const bool is_inside = (out->has >> n & 1) != 0 && x.is_inside && y.is_inside;
-        const int32_t at = ((int32_t)y.first - box->first_row) * pitch + (int32_t)x.first * plan->stride[0] +
-                           column->component * source_bytes - box->first_byte;
-        out->at[n] = is_inside ? (uint32_t)at : 0;
+        out->at[n] = is_inside ? (uint32_t)(((int32_t)y.first - box->first_row) * box->row_bytes - box->first_byte +
+                                            (int32_t)x.first * plan->stride[0] + column->component * source_bytes)
+                               : 0;
         out->fx[n] = x.fraction;
         out->fy[n] = y.fraction;
         out->inside |= is_inside ? 1u << n : 0;
@@ -115,16 +140,34 @@ static __device__ inline void find_footprint(const resample_plan *plan, const st
 /* The bytes from the box's first one to each unit that the thread brings; none is so far away as -1 says. */
 static __device__ inline void find_units(const resample_plan *plan, const stage_box *box, uint32_t out[UNITS])
 {
+    const int32_t row_units = box->is_in_units ? box->row_bytes / UNIT_BYTES : STAGE_UNITS;
     CC__UNROLL
     for (int32_t n = 0; n < UNITS; n++) {
-        const int32_t unit = (int32_t)threadIdx.x + n * CC__BLOCK_THREADS, row = unit / box->row_units;
-        const int32_t bytes = row * plan->stride[1] + (unit - row * box->row_units) * UNIT_BYTES;
-        out[n] = row < box->rows ? (uint32_t)bytes : UINT32_MAX;
+        const int32_t unit = (int32_t)threadIdx.x + n * CC__BLOCK_THREADS, row = unit / row_units;
+        const int32_t across = (unit - row * row_units) * UNIT_BYTES;
+        out[n] = row < box->rows ? (uint32_t)(row * plan->stride[1] + across) : UINT32_MAX;
     }
 }
 
-static __device__ inline void bring_plane(const unsigned char *from, const uint32_t units[UNITS], cc__copy_unit *stage)
+/* A row for each warp. */
+static __device__ inline void bring_words(const unsigned char *from, int64_t row_step, int32_t rows, int32_t row_bytes,
+                                          unsigned char *stage)
 {
+    ONE_BY_ONE
+    for (int32_t row = (int32_t)threadIdx.x / WARP; row < rows; row += CC__BLOCK_THREADS / WARP) {
+        ONE_BY_ONE
+        for (int32_t x = (int32_t)threadIdx.x % WARP * WORD_BYTES; x < row_bytes; x += WARP * WORD_BYTES)
+            BRING_WORD(stage + row * row_bytes + x, from + row * row_step + x);
+    }
+}
+
+static __device__ inline void bring_plane(const resample_plan *plan, const unsigned char *from, const stage_box *box,
+                                          const uint32_t units[UNITS], cc__copy_unit *stage)
+{
+    if (!box->is_in_units) {
+        bring_words(from, plan->stride[1], box->rows, box->row_bytes, (unsigned char *)stage);
+        return;
+    }
     CC__UNROLL
     for (int32_t n = 0; n < UNITS; n++) {
         if (units[n] != UINT32_MAX)
@@ -183,7 +226,6 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
         s.has = !has_column ? 0 : rows < ROWS ? (1u << rows) - 1 : (1u << ROWS) - 1;                                   \
         find_levels(plan, &column, levels);                                                                            \
         find_box(plan, patch, &box);                                                                                   \
-        find_footprint(plan, &box, &column, SOURCE_BYTES, &s);                                                         \
         find_units(plan, &box, units);                                                                                 \
         unsigned char *to = work->destination.data + column.pixel * work->destination.stride[0] +                      \
                             column.still * row_step + column.first * work->destination.stride[2] +                     \
@@ -195,22 +237,26 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
             k++;                                                                                                       \
         while (k < end && levels[end - 1].plane < 0)                                                                   \
             end--;                                                                                                     \
-        if (k > 0 || end < count || s.inside != s.has)                                                                 \
-            keep_##NAME(plan, to, count, k, end, s.has, s.inside);                                                     \
-        if (k == end)                                                                                                  \
+        if (k == end) {                                                                                                \
+            keep_##NAME(plan, to, count, 0, 0, s.has, 0);                                                              \
             return;                                                                                                    \
+        }                                                                                                              \
                                                                                                                        \
         /* Behind the last plane none is needed: fractions are 0 there. */                                             \
         const int32_t first = levels[k].plane, last = levels[end - 1].plane + 1;                                       \
-        const int32_t final = last < work->source_size[2] ? last : last - 1, pitch = box.row_units * UNIT_BYTES;       \
+        const int32_t there = last < work->source_size[2] ? last : last - 1;                                           \
         const unsigned char *from = work->source.data + column.volume * work->source.stride[3] + first * slice +       \
                                     (int64_t)box.first_row * plan->stride[1] + box.first_byte;                         \
         int32_t next = first, stage = 0, spare = (STAGES - 1) * STAGE_UNITS;                                           \
         for (; next < first + STAGES - 1; next++, from += slice) {                                                     \
-            if (next <= final)                                                                                         \
-                bring_plane(from, units, stages + (next - first) * STAGE_UNITS);                                       \
+            if (next <= there)                                                                                         \
+                bring_plane(plan, from, &box, units, stages + (next - first) * STAGE_UNITS);                           \
             END_PLANE();                                                                                               \
         }                                                                                                              \
+        /* While the first planes are on their way. */                                                                 \
+        find_footprint(plan, &box, &column, SOURCE_BYTES, &s);                                                         \
+        if (k > 0 || end < count || s.inside != s.has)                                                                 \
+            keep_##NAME(plan, to, count, k, end, s.has, s.inside);                                                     \
         float before[ROWS] = {0, 0, 0, 0}, behind[ROWS] = {0, 0, 0, 0};                                                \
         level here = levels[k];                                                                                        \
         to += k * work->destination.stride[2];                                                                         \
@@ -218,13 +264,13 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
             AWAIT_PLANES(STAGES - 2);                                                                                  \
             /* All see what all have brought, and none reads the plane before any more: its stage is free. */          \
             __syncthreads();                                                                                           \
-            if (next <= final)                                                                                         \
-                bring_plane(from, units, stages + spare);                                                              \
+            if (next <= there)                                                                                         \
+                bring_plane(plan, from, &box, units, stages + spare);                                                  \
             END_PLANE();                                                                                               \
             CC__UNROLL                                                                                                 \
             for (int32_t n = 0; n < ROWS; n++)                                                                         \
                 before[n] = behind[n];                                                                                 \
-            sample_plane_##NAME((const unsigned char *)(stages + stage), pitch, plan->stride[0], &s, behind);          \
+            sample_plane_##NAME((const unsigned char *)(stages + stage), box.row_bytes, plan->stride[0], &s, behind);  \
             spare = stage;                                                                                             \
             stage = stage + STAGE_UNITS < STAGES * STAGE_UNITS ? stage + STAGE_UNITS : 0;                              \
             for (; k < end && here.plane < plane; to += work->destination.stride[2]) {                                 \
@@ -265,7 +311,8 @@ static int64_t most_pixels(const double row[4], double width, double height, int
     return reach < 0x1p20 && (int64_t)(reach + 0.0625) + 3 < size ? (int64_t)(reach + 0.0625) + 3 : size;
 }
 
-/* Two rows more than the box has: what is read of a next row, and a next pixel, that are not there. */
+/* In units, which are larger than words. Two rows more than the box has: what is read of a next row, and a next pixel,
+ * that are not there. */
 static bool fits_stage(const resample_plan *plan, int64_t source_bytes)
 {
     const cc__resample *work = &plan->work;
@@ -278,18 +325,14 @@ static bool fits_stage(const resample_plan *plan, int64_t source_bytes)
     return units <= STAGE_UNITS && (rows + 2) * units <= STAGE_UNITS;
 }
 
-/* Whole units, and planes one after the other: beyond 2 some would be brought for nothing. */
+/* Whole words, and planes one after the other: beyond 2 some would be brought for nothing. */
 static bool is_stageable(const resample_plan *plan, int64_t source_bytes)
 {
     const cc__resample *work = &plan->work;
-    const int64_t *stride = work->source.stride;
-    bool is = work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && is_upright(work) &&
-              plan->has_short_planes && plan->columns.rows == ROWS && stride[0] == source_bytes * work->components &&
-              work->map.row[2][2] >= 0 && work->map.row[2][2] <= 2;
-    uint64_t bits = (uint64_t)(uintptr_t)work->source.data | (uint64_t)(stride[0] * work->source_size[0]);
-    for (int32_t axis = 1; axis < CC_MAX_DIMENSION; axis++)
-        bits |= (uint64_t)stride[axis];
-    return is && bits % UNIT_BYTES == 0 && fits_stage(plan, source_bytes);
+    return work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && is_upright(work) &&
+           plan->has_short_planes && plan->columns.rows == ROWS &&
+           work->source.stride[0] == source_bytes * work->components && work->map.row[2][2] >= 0 &&
+           work->map.row[2][2] <= 2 && bits_of_rows(work) % WORD_BYTES == 0 && fits_stage(plan, source_bytes);
 }
 
 const void *cc__staged_kernel(const resample_plan *plan)

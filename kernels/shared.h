@@ -34,4 +34,14 @@
 #define CC__UNROLL
 #endif
 
+/*
+ * Loads before this are under way when what follows begins; compilers put some of them nearer to their use, behind what
+ * waits for others. All threads of a warp must come here.
+ */
+#ifdef __CUDA_ARCH__
+#define CC__LOADS_FIRST() __syncwarp()
+#else
+#define CC__LOADS_FIRST() ((void)0)
+#endif
+
 #endif

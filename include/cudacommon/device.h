@@ -15,7 +15,8 @@ typedef int32_t cc_place;
 /* In cc_image_params.device: the device that is current on the thread that first needs one. */
 #define CC_DEVICE_CURRENT (-2)
 
-/* The same type as cudaStream_t and CUstream, so that either can be passed as it is. */
+/* The same type as cudaStream_t and CUstream, so that either can be passed as it is. A call that is given a stream of
+ * another device, or one that was destroyed, is CC_ERROR_STREAM where the driver says so; not every driver does. */
 typedef struct CUstream_st *cc_stream;
 #define CC_STREAM_DEFAULT ((cc_stream)0)    /* the legacy default stream */
 #define CC_STREAM_PER_THREAD ((cc_stream)2) /* the calling thread's default stream */
@@ -45,8 +46,8 @@ CC_API cc_status cc_device_get_current(int32_t *out_device);
 /**
  * Waits until everything queued on a stream of a device is done.
  * device: 0 to cc_device_count() - 1. stream: a stream of that device, or one of the default streams.
- * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_CAPTURE when
- * the stream is being captured; CC_ERROR_DEVICE when the driver, or work queued before, failed.
+ * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_STREAM;
+ * CC_ERROR_CAPTURE when the stream is being captured; CC_ERROR_DEVICE when the driver, or work queued before, failed.
  * Thread safety: any thread. Blocks the calling thread on the stream. Since 2.0.
  */
 CC_API cc_status cc_stream_synchronize(int32_t device, cc_stream stream);
@@ -55,8 +56,8 @@ CC_API cc_status cc_stream_synchronize(int32_t device, cc_stream stream);
  * Makes a stream wait, on the device, for what is queued in another one now: how a producer hands pixels to a consumer
  * that works in a stream of its own. With the same stream twice there is nothing to do.
  * device: 0 to cc_device_count() - 1. stream, awaited: streams of that device, or default streams.
- * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_CAPTURE when
- * one of the two is being captured; CC_ERROR_DEVICE when the driver failed.
+ * Returns CC_OK; CC_ERROR_NO_DEVICE without devices; CC_ERROR_INVALID_DEVICE; CC_ERROR_FORKED; CC_ERROR_STREAM;
+ * CC_ERROR_CAPTURE when one of the two is being captured; CC_ERROR_DEVICE when the driver failed.
  * Thread safety: any thread. Does not block. Since 2.0.
  */
 CC_API cc_status cc_stream_wait(int32_t device, cc_stream stream, cc_stream awaited);

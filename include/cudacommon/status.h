@@ -35,7 +35,8 @@ typedef enum cc_status {
     CC_ERROR_INVALID_DEVICE = 11,
     /* The pointer is not memory of the kind the call needs (host memory given as device memory). */
     CC_ERROR_POINTER = 12,
-    /* The stream is not valid on the image's device. */
+    /* The stream is not one of the image's device, or none any more: from any call that takes a stream, as far as the
+     * driver says so. Pass one of that device. */
     CC_ERROR_STREAM = 13,
     /* The stream is being captured into a graph and the call needs work that a graph cannot hold. Map before capturing.
      */

@@ -154,3 +154,8 @@ def test_on_a_device(needs_device: None) -> None:
         assert result.__dlpack_device__() == (2, last)
         assert result.state("cpu").valid_pixels == 0
         np.testing.assert_allclose(pixels_of(result), expected, rtol=1e-6)
+
+
+def test_nothing_to_resample() -> None:
+    with pytest.raises(cc.SizeError, match="cc_image_resample: input has no pixels"):
+        cc.Image((0, 3)).resample(size=(4, 4))

@@ -393,3 +393,16 @@ def test_places_by_name() -> None:
     for bad in ("gpu:x", "disk", -1, 1.0, True, None):
         with pytest.raises(ValueError, match="place"):
             image.state(bad)  # type: ignore[arg-type]
+
+
+def test_another_image_like_it() -> None:
+    turned = ((0, 1), (1, 0))
+    image = cc.Image((3, 2), "int16", 2, spacing=(1, 2.5), origin=(7, 8), direction=turned, index=(-4, 9)).fill((3, 4))
+    other = image.like()
+    assert (other.size, other.index, other.spacing, other.origin) == ((3, 2), (-4, 9), (1, 2.5), (7, 8))
+    assert (other.direction, other.dtype_name, other.components) == (turned, "int16", 2)
+    np.testing.assert_array_equal(cc.asnumpy(other, copy=True), 0)
+    third = image.like("float32", 1)
+    assert (third.dtype_name, third.components, third.origin) == ("float32", 1, (7, 8))
+    assert image.like(components=3).shape == (2, 3, 3)
+    assert image.by_itk_index[-4, 9] == (3, 4)

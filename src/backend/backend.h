@@ -24,9 +24,10 @@ typedef struct cc__texture cc__texture; /* the same */
 
 /*
  * Every operation that can fail returns CC_OK, CC_ERROR_DEVICE, or the narrower status named beside it, with the
- * message set; it may return CC_ERROR_FORKED at any time. None changes the caller's current device or pending CUDA
- * error. Nothing blocks the host unless it says so. Devices are checked by the caller. Any thread may call any
- * operation. During process exit, operations that free return CC_OK and do nothing.
+ * message set; it may return CC_ERROR_FORKED at any time, and CC_ERROR_STREAM for a stream that the device has not.
+ * None changes the caller's current device or pending CUDA error. Nothing blocks the host unless it says so. Devices
+ * are checked by the caller. Any thread may call any operation. During process exit, operations that free return CC_OK
+ * and do nothing.
  */
 struct cc__backend {
     const char *name;

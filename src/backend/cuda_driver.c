@@ -71,6 +71,9 @@ static cc_status meaning(CUresult result)
         return CC_ERROR_CAPTURE;
     if (result == CUDA_ERROR_INVALID_DEVICE)
         return CC_ERROR_INVALID_DEVICE;
+    /* Of the handles that calls are given, streams alone are not the library's own. */
+    if (result == CUDA_ERROR_INVALID_HANDLE)
+        return CC_ERROR_STREAM;
     return CC_ERROR_DEVICE;
 }
 

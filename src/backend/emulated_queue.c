@@ -233,8 +233,9 @@ cc_status cc__emulated_find_stream(cc__emulated *emulated, const char *operation
     for (;;) {
         cc__stream *stream = look_up(emulated, device, handle);
         if (!stream)
-            return CC__EMULATED_REFUSE(CC__NATIVE_INVALID_HANDLE, "%s: stream = %p, must be a stream of device %d",
-                                       operation, (void *)handle, (int)device);
+            return cc__fail_native(CC_ERROR_STREAM, CC__NATIVE_INVALID_HANDLE,
+                                   "%s: stream = %p, must be a stream of device %d", operation, (void *)handle,
+                                   (int)device);
         if (stream->queued < MAX_QUEUED) {
             *out_stream = stream;
             return CC_OK;

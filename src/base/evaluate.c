@@ -196,27 +196,29 @@ static void evaluate(evaluation *all, const cc__places *places, int64_t count)
     }
 }
 
-/* The destination's components lie side by side. */
-static void evaluate_past_cache(evaluation *all, const cc__places *places, int64_t count)
+/* The destination's components lie side by side. In place their lines are read anyway. */
+static void evaluate_far(evaluation *all, const cc__places *places, int64_t count)
 {
     unsigned char block[CC__PAST_CACHE_BLOCK] __attribute__((aligned(64)));
     const int64_t *step = all->lattice->step;
+    const bool is_in_place = all->lattice->is_in_place;
     cc__places part = *places;
-    if (all->method == METHOD_COPY && step[1 + all->work->steps[0].a.number] == step[0]) {
-        cc__past_cache_copy(places->destination, places->source[all->work->steps[0].a.number],
+    if (all->method == METHOD_COPY && !is_in_place && step[1 + all->work->steps[0].a.number] == step[0]) {
+        cc__past_cache_move(places->destination, places->source[all->work->steps[0].a.number],
                             (size_t)(count * step[0]));
         return;
     }
     for (int64_t done = 0; done < count;) {
         unsigned char *to = places->destination + done * step[0];
         const int64_t some = cc__past_cache_part(to, step[0], count - done);
-        part.destination = block;
+        part.destination = is_in_place ? to : block;
         for (int32_t i = 0; i < all->work->source_count; i++) {
             part.source[i] = places->source[i] + done * step[1 + i];
             cc__past_cache_foresee(part.source[i], some * step[1 + i]);
         }
         evaluate(all, &part, some);
-        cc__past_cache_copy(to, block, (size_t)(some * step[0]));
+        if (!is_in_place)
+            cc__past_cache_copy(to, block, (size_t)(some * step[0]));
         done += some;
     }
 }
@@ -224,8 +226,8 @@ static void evaluate_past_cache(evaluation *all, const cc__places *places, int64
 void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice, int64_t first, int64_t count)
 {
     const int32_t spans = 1 + work->source_count;
-    const bool past_cache =
-        lattice->past_cache && lattice->step[0] == (int64_t)cc_pixel_type_size_bytes(work->destination_type);
+    const bool is_far =
+        lattice->is_far && lattice->step[0] == (int64_t)cc_pixel_type_size_bytes(work->destination_type);
     evaluation all;
     walker walk;
     cc__places places = {.destination = NULL};
@@ -249,13 +251,13 @@ void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice,
         places.destination = work->destination.data + walk.offset[0] + skipped * lattice->step[0];
         for (int32_t i = 0; i < work->source_count; i++)
             places.source[i] = work->sources[i].data + walk.offset[1 + i] + skipped * lattice->step[1 + i];
-        if (past_cache)
-            evaluate_past_cache(&all, &places, length);
+        if (is_far)
+            evaluate_far(&all, &places, length);
         else
             evaluate(&all, &places, length);
         next_segment(lattice, spans, &walk);
     }
-    if (past_cache)
+    if (is_far)
         cc__past_cache_end();
     fesetenv(&environment);
 }

@@ -74,7 +74,8 @@ typedef struct cc__lattice {
     int64_t stride[CC__MAX_SPANS][CC_MAX_DIMENSION];
     int64_t rows;
     int64_t segments; /* a row is cut into so many, all but the last with CC__SEGMENT components */
-    bool past_cache;  /* on the host: see base/past_cache.h */
+    bool is_far;      /* on the host: so much that the caches do not hold it, see base/past_cache.h */
+    bool is_in_place; /* the same, into a source */
 } cc__lattice;
 
 #define CC__SEGMENT 4096

@@ -119,6 +119,12 @@ static bool is_square_of_float32(const cc__evaluate *work, int32_t step, int32_t
            steps[1 + load->a.number] == (int64_t)sizeof(float);
 }
 
+/* After a square of which nothing else is made. */
+static bool is_sum_with_slot(const cc__instruction *square)
+{
+    return square->slot < 0 && square[1].kind == CC_STEP_ADD && square[1].a.kind == CC__TERM_SLOT;
+}
+
 /* The running value after the first steps. */
 static const double *make_steps(const cc__evaluate *work, int32_t step_count, const int64_t *steps,
                                 const cc__places *places, int64_t done, int64_t length, cc__registers *registers)
@@ -128,13 +134,16 @@ static const double *make_steps(const cc__evaluate *work, int32_t step_count, co
     int32_t values_seen = 0;
     for (int32_t i = 0; i < step_count; i++) {
         const bool is_square = is_square_of_float32(work, i, step_count, steps);
-        const cc__instruction *step = &work->steps[is_square ? ++i : i];
+        const bool is_sum = is_square && i + 2 < step_count && is_sum_with_slot(&work->steps[i + 1]);
+        const int32_t source = is_square ? work->steps[i].a.number : 0;
+        i += is_sum ? 2 : is_square ? 1 : 0;
+        const cc__instruction *step = &work->steps[i];
         /* What is kept is made where it is kept. */
         double *out = step->slot >= 0 ? registers->slot[step->slot] : registers->value;
         double *room = step->kind == CC_STEP_LOAD ? out : registers->a;
         if (is_square) {
-            const int32_t source = step[-1].a.number;
-            loops->load_squares(places->source[source] + done * (int64_t)sizeof(float), length, out);
+            loops->load_squares(places->source[source] + done * (int64_t)sizeof(float),
+                                is_sum ? registers->slot[step->a.number] : NULL, length, out);
         } else {
             const double *a = load_term(work, &step->a, steps, places, done, length, registers, room, &values_seen);
             const double *b =

@@ -29,8 +29,8 @@ typedef struct cc__loops {
     /* ADD, SUBTRACT, MINIMUM or MAXIMUM of integers of 8 or 16 bits, into the same type. */
     void (*step_integer)(cc_step_kind kind, cc_pixel_type type, const unsigned char *value, const unsigned char *a,
                          unsigned char *out, int64_t count);
-    /* Float32 components, squared. */
-    void (*load_squares)(const unsigned char *source, int64_t count, double *out);
+    /* Float32 components, squared; `added` to each where it is not NULL. */
+    void (*load_squares)(const unsigned char *source, const double *added, int64_t count, double *out);
     /* The values, or their square roots, as float32 no less than `lower` and no more than `upper`; its bits. */
     void (*finish_float32)(bool is_root, const double *values, float lower, float upper, unsigned char *out,
                            int64_t count);

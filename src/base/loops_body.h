@@ -49,6 +49,7 @@ CC__TARGET static void CC__VERSION(store)(cc_pixel_type type, const double *rest
 
 #define REAL_STEP(NAME)                                                                                                \
     case CC_STEP_##NAME:                                                                                               \
+        CC__IN_PLACE                                                                                                   \
         for (int64_t i = 0; i < count; i++)                                                                            \
             out[i] = REAL_##NAME(value[i], a[i], b[i]);                                                                \
         break;
@@ -131,6 +132,7 @@ CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const unsi
 #define FLOAT32_STEP(NAME)                                                                                             \
     case CC_STEP_##NAME:                                                                                               \
         if (a == NULL) {                                                                                               \
+            CC__IN_PLACE                                                                                               \
             for (int64_t i = 0; i < count; i++) {                                                                      \
                 float x;                                                                                               \
                 memcpy(&x, value + 4 * i, sizeof x);                                                                   \
@@ -138,6 +140,7 @@ CC__TARGET static void CC__VERSION(store_float32)(cc_pixel_type type, const unsi
                 memcpy(out + 4 * i, &bits, sizeof bits);                                                               \
             }                                                                                                          \
         } else {                                                                                                       \
+            CC__IN_PLACE                                                                                               \
             for (int64_t i = 0; i < count; i++) {                                                                      \
                 float x, y;                                                                                            \
                 memcpy(&x, value + 4 * i, sizeof x);                                                                   \
@@ -158,6 +161,7 @@ CC__TARGET static void CC__VERSION(step_float32)(cc_step_kind kind, const unsign
 
 #define INTEGER_STEP(NAME, HOLDER, FUNCTION)                                                                           \
     case CC_STEP_##NAME:                                                                                               \
+        CC__IN_PLACE                                                                                                   \
         for (int64_t i = 0; i < count; i++) {                                                                          \
             HOLDER x, y;                                                                                               \
             memcpy(&x, value + i * (int64_t)sizeof x, sizeof x);                                                       \
@@ -188,14 +192,22 @@ CC__TARGET static void CC__VERSION(step_integer)(cc_step_kind kind, cc_pixel_typ
     }
 }
 
-CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, int64_t count, double *restrict out)
-{
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t held;
-        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);
-        const double value = cc__load_FLOAT32(held);
-        out[i] = value * value;
+#define LOAD_SQUARES(ADDED)                                                                                            \
+    CC__IN_PLACE                                                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+        uint32_t held;                                                                                                 \
+        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);                                                 \
+        const double value = cc__load_FLOAT32(held);                                                                   \
+        out[i] = value * value ADDED;                                                                                  \
     }
+
+CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, const double *added, int64_t count,
+                                                 double *out)
+{
+    if (added == NULL)
+        LOAD_SQUARES()
+    else
+        LOAD_SQUARES(+added[i])
 }
 
 /* What is done beside a square root costs nothing: the CPU has one unit for those, and many for the rest. */
@@ -265,6 +277,7 @@ static const cc__loops CC__VERSION(loops) = {
 #undef LOAD_FLOAT32
 #undef STORE_FLOAT32
 #undef FLOAT32_STEP
+#undef LOAD_SQUARES
 #undef INTEGER_STEP
 #undef INTEGER_STEPS
 #undef FINISH

@@ -9,6 +9,8 @@
 
 /* For tests: from how many bytes on it pays; 0 (the default): when the last cache cannot hold them. */
 extern size_t cc__past_cache_from_bytes;
+/* For tests: stores of 16 bytes, also where the CPU has wider ones. */
+extern bool cc__past_cache_is_narrow;
 
 /* Whether what an operation leaves would be gone from the caches at its end. moved_bytes: all that it reads and writes.
  */
@@ -33,8 +35,10 @@ static inline void cc__past_cache_foresee(const unsigned char *source, int64_t b
         __builtin_prefetch(source + CC__PAST_CACHE_AHEAD + line);
 }
 
-/* As memcpy(). */
+/* As memcpy(), from a source that is in the cache already. */
 void cc__past_cache_copy(unsigned char *destination, const unsigned char *source, size_t bytes);
+/* The same from far away: asks for what comes CC__PAST_CACHE_AHEAD later, in this row or in the next ones. */
+void cc__past_cache_move(unsigned char *destination, const unsigned char *source, size_t bytes);
 
 /* After the last copy of a thread, before another one is told. */
 void cc__past_cache_end(void);

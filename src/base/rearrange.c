@@ -202,8 +202,11 @@ static void reverse_pixels(const cc__rearrange *work, unsigned char *to, const u
         loops->reverse(to, from, bytes, count);
         return;
     }
+    /* What is read next is before this, or of short rows in the next ones. */
+    const int64_t back = count * bytes > CC__PAST_CACHE_AHEAD ? 2 * CC__PAST_CACHE_AHEAD : 0;
     for (int64_t done = 0; done < count;) {
         const int64_t part = cc__past_cache_part(to + done * bytes, bytes, count - done);
+        cc__past_cache_foresee(from - (done + part - 1) * bytes - back, part * bytes);
         loops->reverse(block, from - done * bytes, bytes, part);
         cc__past_cache_copy(to + done * bytes, block, (size_t)(part * bytes));
         done += part;
@@ -216,7 +219,7 @@ static void copy_pixels(const cc__rearrange *work, unsigned char *to, int64_t to
     const int64_t bytes = (int64_t)work->units * work->unit_bytes;
     if (to_stride == bytes && from_stride == bytes) {
         if (work->past_cache != 0)
-            cc__past_cache_copy(to, from, (size_t)(count * bytes));
+            cc__past_cache_move(to, from, (size_t)(count * bytes));
         else
             memcpy(to, from, (size_t)(count * bytes));
         return;

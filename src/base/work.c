@@ -74,7 +74,7 @@ static void copy_rows_past_cache(const cc__rows *rows, unsigned char *destinatio
 {
     (void)argument;
     for (int64_t row = 0; row < rows->size[0]; row++)
-        cc__past_cache_copy(destination + row * rows->stride[0][0], source + row * rows->stride[1][0],
+        cc__past_cache_move(destination + row * rows->stride[0][0], source + row * rows->stride[1][0],
                             (size_t)rows->length);
 }
 

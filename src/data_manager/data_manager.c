@@ -42,10 +42,7 @@ static cc_status order_after(cc__data_manager *manager, const char *function, co
 {
     cc__site *site = cc__data_manager_site(manager, device);
     cc__fence *fence = NULL;
-    bool capturing = false;
-    cc_status status = manager->backend->stream_is_capturing(manager->backend, device, stream, &capturing);
-    if (status == CC_OK && capturing)
-        status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function, (void *)stream);
+    cc_status status = cc__data_manager_check_stream(manager, function, device, stream);
     if (status == CC_OK)
         status = cc__timeline_reserve(&site->timeline);
     if (status != CC_OK)

@@ -99,8 +99,12 @@ static inline void cc__data_manager_drop_fence(cc__data_manager *manager, cc__ma
     mapping->fence = NULL;
 }
 
-/* CC_ERROR_BUSY, saying who excludes the caller. */
-cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *holder);
+/* Whether a stream of the device can be worked in: CAPTURE, STREAM, naming `function`. */
+cc_status cc__data_manager_check_stream(cc__data_manager *manager, const char *function, int32_t device,
+                                        cc_stream stream);
+
+/* CC_ERROR_BUSY, saying who excludes the caller; with the lock held. */
+cc_status cc__data_manager_fail_busy(const cc__data_manager *manager, const char *function, const cc__mapping *holder);
 
 /* The number of cells that is too many; tests lower it. */
 extern int32_t cc__cells_before_tidying;

@@ -8,6 +8,7 @@
 #include "data_manager/transfer.h"
 #include "memory/transfer_streams.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* With more cells than this, the next access first makes the image whole at its place; see tidy(). */
@@ -27,13 +28,15 @@ static const char *name_of(cc_access access)
     return "used";
 }
 
-cc_status cc__data_manager_fail_busy(const char *function, const cc__mapping *holder)
+cc_status cc__data_manager_fail_busy(const cc__data_manager *manager, const char *function, const cc__mapping *holder)
 {
-    if (holder->place == CC_PLACE_HOST)
-        return cc__fail(CC_ERROR_BUSY, "%s: pixels of the region are being %s on the host; unmap them first", function,
-                        name_of(holder->access));
-    return cc__fail(CC_ERROR_BUSY, "%s: pixels of the region are being %s on device %d; unmap them first", function,
-                    name_of(holder->access), holder->place);
+    const char *quote = manager->label[0] != '\0' ? "\"" : "";
+    char place[32] = "the host";
+    if (holder->place != CC_PLACE_HOST)
+        snprintf(place, sizeof place, "device %d", (int)holder->place);
+    return cc__fail(CC_ERROR_BUSY, "%s: pixels of %s%s%s are being %s on %s%s%s; unmap them first", function, quote,
+                    quote[0] != '\0' ? manager->label : "the region", quote, name_of(holder->access), place,
+                    holder->function != NULL ? " by " : "", holder->function != NULL ? holder->function : "");
 }
 
 /* Whoever uses pixels at another place, or copies any, counts on what is valid there: nobody may fill it again. */
@@ -117,15 +120,14 @@ static cc_status bring_and_wait(cc__data_manager *manager, const cc__access_requ
     return status;
 }
 
-static cc_status check_stream(cc__data_manager *manager, const cc__access_request *request)
+cc_status cc__data_manager_check_stream(cc__data_manager *manager, const char *function, int32_t device,
+                                        cc_stream stream)
 {
     bool capturing = false;
-    cc__backend *backend = manager->backend;
-    const cc_status status = backend->stream_is_capturing(backend, request->place, request->stream, &capturing);
+    const cc_status status = manager->backend->stream_is_capturing(manager->backend, device, stream, &capturing);
     if (status == CC_OK && capturing)
-        return cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", request->function,
-                        (void *)request->stream);
-    return status;
+        return cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", function, (void *)stream);
+    return cc__fail_for(function, status);
 }
 
 static cc__waiter waiter_of(const cc__data_manager *manager, const cc__access_request *request)
@@ -219,7 +221,7 @@ static cc_status check_free(cc__data_manager *manager, const cc__access_request 
 {
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
+        return cc__data_manager_fail_busy(manager, request->function, holder);
     if (manager->loans == NULL)
         return CC_OK;
     return cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
@@ -245,7 +247,7 @@ cc_status cc__lending_begin(cc__data_manager *manager, const cc__access_request 
     const cc__waiter waiter = waiter_of(manager, request);
     bool ready = is_ready(manager, request, use, &waiter);
     if (!on_host && !(ready && is_known_open(request->stream, waiter.stream_id)))
-        status = check_stream(manager, request);
+        status = cc__data_manager_check_stream(manager, request->function, request->place, request->stream);
     if (status != CC_OK)
         return status;
     if (!ready && !on_host) {

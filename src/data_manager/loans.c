@@ -29,7 +29,7 @@ static cc_status check(cc__data_manager *manager, const cc__loan_request *reques
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, CC_ACCESS_READ);
     if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
+        return cc__data_manager_fail_busy(manager, request->function, holder);
     const cc__lent *rival = cc__lent_find_rival(manager->loans, &request->box, request->place, writes);
     if (rival != NULL)
         return fail_rival(request->function, rival);
@@ -41,15 +41,11 @@ static cc_status check(cc__data_manager *manager, const cc__loan_request *reques
 
 static cc_status use_device(cc__data_manager *manager, const cc__loan_request *request)
 {
-    bool capturing = false;
     cc_status status = cc__data_manager_use_devices(manager);
     if (status == CC_OK)
         status = manager->backend->check_usable(manager->backend);
     if (status == CC_OK)
-        status = manager->backend->stream_is_capturing(manager->backend, request->place, request->stream, &capturing);
-    if (status == CC_OK && capturing)
-        status = cc__fail(CC_ERROR_CAPTURE, "%s: stream = %p is being captured into a graph", request->function,
-                          (void *)request->stream);
+        status = cc__data_manager_check_stream(manager, request->function, request->place, request->stream);
     return status;
 }
 

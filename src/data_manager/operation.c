@@ -22,7 +22,7 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
-        status = cc__data_manager_fail_busy(request->function, holder);
+        status = cc__data_manager_fail_busy(manager, request->function, holder);
     else if (request->access != CC_ACCESS_WRITE &&
              cc__validity_count_pixels(&manager->validity, &request->box, CC__SOURCE_UNDEFINED) > 0)
         status = cc__fail(CC_ERROR_UNINITIALIZED,

@@ -31,7 +31,7 @@ static cc_status begin(cc__data_manager *manager, const cc__access_request *requ
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, &request->box, request->access);
     if (holder != NULL)
-        return cc__data_manager_fail_busy(request->function, holder);
+        return cc__data_manager_fail_busy(manager, request->function, holder);
     if (manager->loans != NULL)
         status = cc__loans_admit(manager, request->function, &request->box, CC_PLACE_HOST, request->access);
     if (status == CC_OK)

@@ -29,7 +29,7 @@ cc_status cc__data_manager_set_constant(cc__data_manager *manager, const char *f
     if (manager->read_only) {
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     } else if (holder != NULL) {
-        status = cc__data_manager_fail_busy(function, holder);
+        status = cc__data_manager_fail_busy(manager, function, holder);
     } else if (cc__lent_find(manager->loans, &manager->whole, CC_DEVICE_CURRENT) != NULL) {
         *out_noted = false;
     } else {
@@ -52,7 +52,7 @@ cc_status cc__data_manager_prefetch(cc__data_manager *manager, const char *funct
     cc__eviction_wait(manager);
     const cc__mapping *holder = cc__mappings_find_conflict(&manager->mappings, box, CC_ACCESS_READ);
     if (holder != NULL)
-        status = cc__data_manager_fail_busy(function, holder);
+        status = cc__data_manager_fail_busy(manager, function, holder);
     else if (manager->loans != NULL)
         status = cc__loans_admit(manager, function, box, place, CC_ACCESS_READ);
     if (status == CC_OK && place != CC_PLACE_HOST)
@@ -95,7 +95,7 @@ cc_status cc__data_manager_discard(cc__data_manager *manager, const char *functi
     if (manager->read_only)
         status = cc__fail(CC_ERROR_READ_ONLY, "%s: the pixels were wrapped read-only", function);
     else if (holder != NULL)
-        status = cc__data_manager_fail_busy(function, holder);
+        status = cc__data_manager_fail_busy(manager, function, holder);
     else if (lent != NULL)
         status = cc__loans_fail_busy(function, lent);
     else

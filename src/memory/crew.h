@@ -8,13 +8,23 @@
 #include <stdint.h>
 
 /* The most threads that work together. */
-#define CC__CREW_MOST 16
+#define CC__CREW_MOST 64
 
 /* For tests: how many cores to believe in; 0 (the default) asks the system. */
 extern int32_t cc__crew_cores;
 
-/* How many threads pay for this many bytes: one for each `bytes_each`, no more than `most` or than there are cores. */
+/*
+ * How many threads pay for this many bytes: one for each `bytes_each` up to 16, and with more for each of them, since
+ * the last of many waits until the others have been made; no more than `most` or than there are cores.
+ */
 int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
+
+/*
+ * How many of `count` items, of which each writes `item_bytes` that follow each other, a thread takes at a time: what a
+ * huge page holds, where that leaves enough for all, or `usual`. Threads that touch one new page at the same time each
+ * clear all of it, and all but one do so in vain.
+ */
+int64_t cc__crew_share(int64_t count, size_t item_bytes, int64_t usual, int32_t threads);
 
 /*
  * Calls `work` in up to `size` threads at once, one of them the caller's, and returns when all have come back. `work`

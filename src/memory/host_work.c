@@ -41,7 +41,7 @@ static void take_parts(void *context)
  * rows. `stride` is the destination's.
  */
 static void share(sharing *all, const int64_t size[CC_MAX_DIMENSION], const int64_t stride[CC_MAX_DIMENSION],
-                  size_t bytes)
+                  size_t bytes, size_t destination_bytes)
 {
     const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
     const int64_t wanted = (int64_t)(bytes / BYTES_AT_ONCE) + 1;
@@ -56,7 +56,8 @@ static void share(sharing *all, const int64_t size[CC_MAX_DIMENSION], const int6
             farthest = distance;
     }
     all->size = size[all->axis];
-    all->at_once = (all->size - 1) / wanted + 1;
+    all->at_once =
+        cc__crew_share(all->size, destination_bytes / (size_t)all->size, (all->size - 1) / wanted + 1, threads);
     cc__crew_run(threads, take_parts, all);
 }
 
@@ -76,9 +77,9 @@ static void copy_part(const sharing *all, int64_t first, int64_t count)
 
 void cc__copy_by_crew(const cc__copy *work)
 {
-    const size_t bytes = 2 * count_pixels(work->size) * (size_t)work->pixel_bytes;
-    sharing all = {.part = copy_part, .work = work, .past_cache = cc__past_cache_pays(bytes)};
-    share(&all, work->size, work->destination.stride, bytes);
+    const size_t bytes = count_pixels(work->size) * (size_t)work->pixel_bytes;
+    sharing all = {.part = copy_part, .work = work, .past_cache = cc__past_cache_pays(2 * bytes)};
+    share(&all, work->size, work->destination.stride, 2 * bytes, bytes);
 }
 
 static void fill_part(const sharing *all, int64_t first, int64_t count)
@@ -93,7 +94,7 @@ void cc__fill_by_crew(const cc__fill *work)
 {
     const size_t bytes = count_pixels(work->size) * (size_t)work->pixel_bytes;
     sharing all = {.part = fill_part, .work = work, .past_cache = cc__past_cache_pays(bytes)};
-    share(&all, work->size, work->destination.stride, bytes);
+    share(&all, work->size, work->destination.stride, bytes, bytes);
 }
 
 static void rescale_part(const sharing *all, int64_t first, int64_t count)
@@ -107,11 +108,11 @@ static void rescale_part(const sharing *all, int64_t first, int64_t count)
 
 void cc__rescale_by_crew(const cc__rescale *work)
 {
-    const size_t bytes =
-        count_pixels(work->size) * (size_t)work->components *
-        (cc_pixel_type_size_bytes(work->destination_type) + cc_pixel_type_size_bytes(work->source_type));
+    const size_t components = count_pixels(work->size) * (size_t)work->components;
+    const size_t to_bytes = components * cc_pixel_type_size_bytes(work->destination_type);
+    const size_t bytes = to_bytes + components * cc_pixel_type_size_bytes(work->source_type);
     /* In place the lines are read anyway. */
     const bool past_cache = work->destination.data != work->source.data && cc__past_cache_pays(bytes);
     sharing all = {.part = rescale_part, .work = work, .past_cache = past_cache};
-    share(&all, work->size, work->destination.stride, bytes);
+    share(&all, work->size, work->destination.stride, bytes, to_bytes);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/launch.h"
 #include "memory/crew.h"
+#include "ops/fit.h"
 #include "ops/lent_images.h"
 #include "ops/scratch_pixels.h"
 
@@ -91,13 +92,9 @@ static cc_status check_images(const char *function, const cc_image *input, const
     if (cc__is_complex(input->pixel_type) || cc__is_complex(output->pixel_type))
         return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: %s has complex pixels, expected real ones", function,
                         cc__is_complex(input->pixel_type) ? "input" : "output");
-    if (input->components != output->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
-        if (input->box.size[axis] != output->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
+    const cc_status status = cc__fit_output(function, input, output);
+    if (status != CC_OK)
+        return status;
     if (filter->components != 1 || filter->box.size[0] < 1)
         return cc__fail(CC_ERROR_SIZE, "%s: filter has %lld pixels of %d components, expected a line of one", function,
                         (long long)filter->box.size[0], filter->components);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "kernels/launch.h"
 #include "kernels/number_types.h"
+#include "ops/fit.h"
 #include "ops/lent_images.h"
 #include "ops/row_crew.h"
 
@@ -77,10 +78,9 @@ static cc_status check_fit(const char *function, const cc__derivative *work, con
     if (output->dimension != input->dimension)
         return cc__fail(CC_ERROR_SIZE, "%s: output has dimension %d, expected the input's %d", function,
                         output->dimension, input->dimension);
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
-        if (output->box.size[axis] != input->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
+    const cc_status status = cc__fit_size(function, "output", output, input);
+    if (status != CC_OK)
+        return status;
     if (input->components != components_of_input(work))
         return cc__fail(CC_ERROR_SIZE, "%s: input has %d components, expected %d", function, input->components,
                         components_of_input(work));

@@ -15,6 +15,7 @@ typedef struct evaluation {
     const cc__evaluate *work;
     cc__lattice lattice;
     int64_t segment_count;
+    int64_t at_once;
     _Atomic int64_t next;
 } evaluation;
 
@@ -22,15 +23,14 @@ static void take_segments(void *context)
 {
     evaluation *all = context;
     for (;;) {
-        const int64_t first = atomic_fetch_add(&all->next, SEGMENTS_AT_ONCE);
+        const int64_t first = atomic_fetch_add(&all->next, all->at_once);
         if (first >= all->segment_count)
             return;
         const int64_t left = all->segment_count - first;
-        cc__evaluate_segments(all->work, &all->lattice, first, left < SEGMENTS_AT_ONCE ? left : SEGMENTS_AT_ONCE);
+        cc__evaluate_segments(all->work, &all->lattice, first, left < all->at_once ? left : all->at_once);
     }
 }
 
-/* Then the lines are read anyway. */
 static bool is_in_place(const cc__evaluate *work)
 {
     for (int32_t i = 0; i < work->source_count; i++)
@@ -46,8 +46,12 @@ static void on_host(const void *argument)
     cc__evaluate_plan(work, &all.lattice);
     all.segment_count = all.lattice.rows * all.lattice.segments;
     const size_t bytes = cc__evaluate_bytes(work, &all.lattice);
-    all.lattice.past_cache = !is_in_place(work) && cc__past_cache_pays(bytes);
-    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_segments, &all);
+    all.lattice.is_in_place = is_in_place(work);
+    all.lattice.is_far = cc__past_cache_pays(bytes);
+    const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
+    all.at_once = cc__crew_share(all.segment_count, CC__SEGMENT * cc_pixel_type_size_bytes(work->destination_type),
+                                 SEGMENTS_AT_ONCE, threads);
+    cc__crew_run(threads, take_segments, &all);
 }
 
 /* From the first byte of the first component to the last that a result is made of. */

@@ -15,6 +15,8 @@
 #define BYTES_EACH ((size_t)2 << 20)
 #define COMPONENTS_AT_ONCE ((int64_t)1 << 17)
 #define MOST_ROOM_BYTES ((size_t)64 << 20)
+/* Larger ones take longer to add up than pixels to count. */
+#define FEWEST_SLOTS 16
 
 static cc_status check(const char *function, const cc_image *input, double lower, double upper, const cc_image *output)
 {
@@ -114,9 +116,11 @@ static int32_t choose_slots(const cc__histogram *work)
     int64_t count = work->components;
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
         count *= work->size[axis];
-    if (slot_bytes(work) > MOST_ROOM_BYTES / CC__CREW_MOST)
+    const size_t fitting = MOST_ROOM_BYTES / slot_bytes(work);
+    if (fitting < FEWEST_SLOTS)
         return 1;
-    return cc__crew_size((size_t)count * cc_pixel_type_size_bytes(work->source.type), BYTES_EACH, CC__CREW_MOST);
+    return cc__crew_size((size_t)count * cc_pixel_type_size_bytes(work->source.type), BYTES_EACH,
+                         fitting < CC__CREW_MOST ? (int32_t)fitting : CC__CREW_MOST);
 }
 
 cc_status cc_image_histogram(cc_image *input, double lower, double upper, cc_image *output, cc_stream stream)

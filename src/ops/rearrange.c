@@ -49,12 +49,15 @@ static void on_host(const void *work)
     sharing all = {.work = rearrange, .parts_of_row = (row_size - 1) / PIXELS_AT_ONCE + 1};
     const int64_t rows = cc__rearrange_rows(rearrange);
     all.parts = rows * all.parts_of_row;
-    all.at_once = 1 + PIXELS_AT_ONCE / row_size;
     const size_t bytes =
         (size_t)(rows * row_size) * (size_t)rearrange->components *
         (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
     mine.past_cache = cc__past_cache_pays(bytes);
-    cc__crew_run(cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST), take_parts, &all);
+    const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
+    const int64_t part_size = row_size < PIXELS_AT_ONCE ? row_size : PIXELS_AT_ONCE;
+    const size_t pixel_bytes = (size_t)rearrange->components * cc_pixel_type_size_bytes(rearrange->to_type);
+    all.at_once = cc__crew_share(all.parts, (size_t)part_size * pixel_bytes, 1 + PIXELS_AT_ONCE / row_size, threads);
+    cc__crew_run(threads, take_parts, &all);
 }
 
 static int32_t touches(const void *work, cc__kernel_range out_ranges[CC__KERNEL_RANGES])

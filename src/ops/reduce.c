@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "kernels/launch.h"
 #include "memory/crew.h"
+#include "ops/fit.h"
 #include "ops/lent_images.h"
 #include "ops/scratch_pixels.h"
 
@@ -55,14 +56,10 @@ static cc_status check_inputs(const char *function, cc_reduction reduction, cons
     if ((cc__is_complex(input->pixel_type) && !may_be_complex) ||
         (second != NULL && cc__is_complex(second->pixel_type)))
         return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: pixels are complex, expected real ones", function);
-    for (int32_t axis = 0; second != NULL && axis < CC_MAX_DIMENSION; axis++)
-        if (second->box.size[axis] != input->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: second has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)second->box.size[axis], (long long)input->box.size[axis]);
-    if (second != NULL && second->components != input->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: second has %d components, expected the input's %d", function,
-                        second->components, input->components);
-    return CC_OK;
+    if (second == NULL)
+        return CC_OK;
+    const cc_status status = cc__fit_size(function, "second", second, input);
+    return status == CC_OK ? cc__fit_components(function, "second", second, input) : status;
 }
 
 static cc_status check_output(const char *function, cc_reduction reduction, const cc_image *input,

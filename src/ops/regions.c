@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/layout.h"
+#include "ops/fit.h"
 #include "ops/placing.h"
 #include "ops/rearrange.h"
 
@@ -21,12 +22,10 @@ static cc_status check_images(const char *function, const cc_image *input, const
     if (input == NULL || output == NULL)
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
                         input == NULL ? "input" : "output");
-    if (input->components != output->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
-    if (cc__image_is_read_only(output))
+    const cc_status status = cc__fit_components(function, "output", output, input);
+    if (status == CC_OK && cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
-    return CC_OK;
+    return status;
 }
 
 static void begin(const char *function, cc_image *input, cc_image *output, cc_stream stream, cc__arrangement *out_all)

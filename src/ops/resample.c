@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "kernels/launch.h"
 #include "kernels/number_types.h"
+#include "ops/fit.h"
 #include "ops/grid_map.h"
 #include "ops/lent_images.h"
 #include "ops/row_crew.h"
@@ -133,9 +134,9 @@ static cc_status check_output(const char *function, const cc_image *input, const
     if (cc__is_complex(output->pixel_type))
         return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: output has type %s, expected a real type", function,
                         cc_pixel_type_name(output->pixel_type));
-    if (output->components != input->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
+    const cc_status status = cc__fit_components(function, "output", output, input);
+    if (status != CC_OK)
+        return status;
     if (mixes_the_fourth_axis(output))
         return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: output has a direction that mixes the fourth axis with others",
                         function);

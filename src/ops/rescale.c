@@ -1,30 +1,18 @@
 #include "base/error.h"
 #include "memory/pixel_kernels.h"
+#include "ops/fit.h"
 #include "ops/place.h"
 #include "trace/trace.h"
 
 #include <cudacommon/operations.h>
-#include <math.h>
 #include <string.h>
 
 static cc_status check(const char *function, cc_image *input, double scale, double shift, cc_image *output)
 {
-    if (input == NULL || output == NULL)
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
-                        input == NULL ? "input" : "output");
-    if (!isfinite(scale) || !isfinite(shift))
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = %g, expected a finite value", function,
-                        !isfinite(scale) ? "scale" : "shift", !isfinite(scale) ? scale : shift);
-    if (input->components != output->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
-        if (input->box.size[axis] != output->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
-    if (cc__image_is_read_only(output))
+    const cc_status status = cc__fit_rescale(function, input, scale, shift, output);
+    if (status == CC_OK && cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
-    return CC_OK;
+    return status;
 }
 
 cc_status cc_image_rescale(cc_image *input, double scale, double shift, cc_image *output, cc_stream stream)

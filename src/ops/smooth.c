@@ -6,6 +6,7 @@
 #include "kernels/launch.h"
 #include "memory/crew.h"
 #include "ops/expression.h"
+#include "ops/fit.h"
 #include "ops/lent_images.h"
 #include "ops/scratch_pixels.h"
 
@@ -102,16 +103,10 @@ static cc_status check_images(const char *function, const cc_image *input, const
         return cc__fail(CC_ERROR_PIXEL_TYPE, "%s: output has type %s, expected a %s one as the input's %s", function,
                         cc_pixel_type_name(output->pixel_type), cc__is_complex(input->pixel_type) ? "complex" : "real",
                         cc_pixel_type_name(input->pixel_type));
-    if (input->components != output->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
-        if (input->box.size[axis] != output->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
-    if (cc__image_is_read_only(output))
+    const cc_status status = cc__fit_output(function, input, output);
+    if (status == CC_OK && cc__image_is_read_only(output))
         return cc__fail(CC_ERROR_READ_ONLY, "%s: the output's pixels were wrapped read-only", function);
-    return CC_OK;
+    return status;
 }
 
 /* The sum of all weights is 1 as well as it can be. */

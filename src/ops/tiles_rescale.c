@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "memory/pixel_kernels.h"
+#include "ops/fit.h"
 #include "ops/tiles.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct rescale {
@@ -45,20 +45,9 @@ cc_status cc_tiles_rescale(cc_image *input, double scale, double shift, cc_image
     cc_tiles_input source = CC_TILES_INPUT_INIT;
     cc_tiles_params known = CC_TILES_PARAMS_INIT;
     rescale self = {scale, shift, input, output};
-    if (input == NULL || output == NULL)
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = NULL, expected an image", function,
-                        input == NULL ? "input" : "output");
-    if (!isfinite(scale) || !isfinite(shift))
-        return cc__fail(CC_ERROR_INVALID_ARGUMENT, "%s: %s = %g, expected a finite value", function,
-                        !isfinite(scale) ? "scale" : "shift", !isfinite(scale) ? scale : shift);
-    if (input->components != output->components)
-        return cc__fail(CC_ERROR_SIZE, "%s: output has %d components, expected the input's %d", function,
-                        output->components, input->components);
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis)
-        if (input->box.size[axis] != output->box.size[axis])
-            return cc__fail(CC_ERROR_SIZE, "%s: output has size[%d] = %lld, expected the input's %lld", function, axis,
-                            (long long)output->box.size[axis], (long long)input->box.size[axis]);
-    const cc_status status = cc__tiles_read_params(function, params != NULL ? params : &defaults, &known);
+    cc_status status = cc__fit_rescale(function, input, scale, shift, output);
+    if (status == CC_OK)
+        status = cc__tiles_read_params(function, params != NULL ? params : &defaults, &known);
     if (status != CC_OK)
         return status;
     source.image = input;

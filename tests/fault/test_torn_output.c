@@ -56,6 +56,11 @@ static cc_status gradient(const images *all)
     return cc_image_gradient(all->input, CC_DIFFERENCE_FORWARD, 0, all->output, CC_STREAM_DEFAULT);
 }
 
+static cc_status divergence(const images *all)
+{
+    return cc_image_divergence(all->input, CC_DIFFERENCE_BACKWARD, 0, all->output, CC_STREAM_DEFAULT);
+}
+
 static cc_status laplacian(const images *all)
 {
     return cc_image_laplacian(all->input, 0, all->output, CC_STREAM_DEFAULT);
@@ -122,6 +127,7 @@ static const struct operation {
     {"flip", flip, CC_PIXEL_FLOAT32, 1, 1, 3, {SIDE, SIDE, SIDE}, false},
     {"permute", permute, CC_PIXEL_FLOAT32, 1, 1, 3, {SIDE, SIDE, SIDE}, false},
     {"gradient", gradient, CC_PIXEL_FLOAT32, 1, 3, 3, {SIDE, SIDE, SIDE}, false},
+    {"divergence", divergence, CC_PIXEL_FLOAT32, 3, 1, 3, {SIDE, SIDE, SIDE}, false},
     {"Laplacian", laplacian, CC_PIXEL_FLOAT32, 1, 1, 3, {SIDE, SIDE, SIDE}, false},
     {"cubic", resample, CC_PIXEL_FLOAT32, 1, 1, 3, {SIDE, SIDE, SIDE}, false},
     {"smooth", smooth, CC_PIXEL_FLOAT32, 1, 1, 3, {SIDE, SIDE, SIDE}, false},

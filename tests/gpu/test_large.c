@@ -1,6 +1,6 @@
 /*
- * More than 2^31 pixels, and more than 2^32 bytes: what is filled, rescaled and smoothed at both ends and around those
- * numbers. Needs 7 GB on the device; on the host it reads pixel by pixel.
+ * More than 2^31 pixels, and more than 2^32 bytes: what operations do at both ends and around those numbers. Needs 7 GB
+ * on the device; on the host it reads pixel by pixel.
  */
 #include "support/fixture.h"
 
@@ -205,6 +205,126 @@ START_TEST(grids_and_neighbours)
 }
 END_TEST
 
+/* Bytes that are 3, but for one of its own at each of the places. */
+static int32_t value_at_place(int32_t i)
+{
+    return 10 + i;
+}
+
+static void mark_places(cc_image *bytes)
+{
+    const unsigned char all = 3;
+    fixture_ok(cc_image_fill(bytes, NULL, &all, CC_STREAM_DEFAULT));
+    for (int32_t i = 0; i < PLACES; ++i) {
+        const unsigned char value = (unsigned char)value_at_place(i);
+        const cc_region pixel = pixel_at(places[i]);
+        fixture_ok(cc_image_fill(bytes, &pixel, &value, CC_STREAM_DEFAULT));
+    }
+}
+
+/* words = factor * bytes + summand. */
+static void expect_words(cc_image *words, int32_t factor, int32_t summand)
+{
+    for (int32_t i = 0; i < PLACES; ++i)
+        expect_pixel(words, places[i], (uint16_t)(factor * value_at_place(i) + summand));
+    expect_pixel(words, TWO_31 + 3, (uint16_t)(factor * 3 + summand));
+    expect_pixel(words, PIXELS - 3, (uint16_t)(factor * 3 + summand));
+}
+
+/* By the kernels of single steps, by the one for any list, and by the list's own after so many bytes. */
+START_TEST(every_pixel_is_computed)
+{
+    static const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
+                                    CC_STEP2(CC_STEP_MULTIPLY_ADD, CC_TAKE_VALUE(2), CC_TAKE_IMAGE(1)),
+                                    CC_STEP2(CC_STEP_CLAMP, CC_TAKE_VALUE(0), CC_TAKE_VALUE(5000))};
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *const images[] = {bytes, words};
+    mark_places(bytes);
+    if (has_room(images, 2)) {
+        fixture_ok(cc_image_add_value(bytes, 1000, words, CC_STREAM_DEFAULT));
+        expect_words(words, 1, 1000);
+        fixture_ok(cc_image_subtract(words, bytes, words, CC_STREAM_DEFAULT));
+        expect_words(words, 0, 1000);
+        for (int32_t n = 1; n <= 5; ++n) {
+            fixture_ok(cc_image_evaluate(steps, 3, images, 2, words, CC_STREAM_DEFAULT));
+            expect_words(words, 2 * n, 1000);
+        }
+    }
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
+static double measured(cc_reduction reduction, cc_image *image, cc_image *second)
+{
+    double value = 0;
+    fixture_ok(cc_image_measure(reduction, image, second, CC_STREAM_DEFAULT, &value));
+    return value;
+}
+
+/* All of these are whole numbers that float64 has, whatever the order of adding. */
+START_TEST(every_pixel_counts)
+{
+    const uint16_t other = 7;
+    double sum = 3.0 * (double)(PIXELS - PLACES);
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *bins = fixture_image(CC_PIXEL_UINT64, 1, 1, 256, 1, 1);
+    cc_image *const images[] = {bytes, words};
+    void *pixels = NULL;
+    for (int32_t i = 0; i < PLACES; ++i)
+        sum += value_at_place(i);
+    mark_places(bytes);
+    fixture_ok(cc_image_fill(words, NULL, &other, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        ck_assert_double_eq(measured(CC_REDUCE_SUM, bytes, NULL), sum);
+        ck_assert_double_eq(measured(CC_REDUCE_MAXIMUM, bytes, NULL), value_at_place(PLACES - 1));
+        ck_assert_double_eq(measured(CC_REDUCE_MINIMUM, bytes, NULL), 3);
+        ck_assert_double_eq(measured(CC_REDUCE_DOT, bytes, words), 7 * sum);
+        fixture_ok(cc_image_set_device(bins, 0));
+        fixture_ok(cc_image_histogram(bytes, 0, 256, bins, CC_STREAM_DEFAULT));
+        fixture_ok(cc_image_map_host(bins, NULL, CC_ACCESS_READ, &pixels));
+        for (int32_t bin = 0; bin < 256; ++bin) {
+            const bool is_marked = bin >= value_at_place(0) && bin <= value_at_place(PLACES - 1);
+            const uint64_t count = ((const uint64_t *)pixels)[bin];
+            ck_assert_msg(count == (uint64_t)(bin == 3 ? PIXELS - PLACES : is_marked), "bin %d has %llu", (int)bin,
+                          (unsigned long long)count);
+        }
+        fixture_ok(cc_image_unmap_host(bins, pixels));
+    }
+    cc_image_release(bins);
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
+/* Twice the pixel before, along rows. */
+START_TEST(every_line_is_convolved)
+{
+    cc_convolve_params params = CC_CONVOLVE_PARAMS_INIT;
+    cc_image *bytes = large_image(CC_PIXEL_UINT8), *words = large_image(CC_PIXEL_UINT16);
+    cc_image *filter = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 2, 1, 1);
+    cc_image *const images[] = {bytes, words};
+    const cc_region second = {{1, 0, 0, 0}, {1, 1, 1, 1}};
+    params.centre = 0;
+    mark_places(bytes);
+    fixture_ok(cc_image_fill(filter, &second, &(float){2}, CC_STREAM_DEFAULT));
+    if (has_room(images, 2)) {
+        const cc_status status = cc_image_convolve_axis(bytes, filter, &params, words, CC_STREAM_DEFAULT);
+        if (status != CC_ERROR_UNSUPPORTED || getenv("CC_TEST_REQUIRE_GPU") != NULL) {
+            fixture_ok(status);
+            for (int32_t i = 0; i < PLACES; ++i)
+                if ((places[i] + 1) % SIZE != 0)
+                    expect_pixel(words, places[i] + 1, (uint16_t)(2 * value_at_place(i)));
+            expect_pixel(words, PIXELS - SIZE / 2, 6);
+            expect_pixel(words, TWO_31 / SIZE * SIZE, 0);
+        }
+    }
+    cc_image_release(filter);
+    cc_image_release(bytes);
+    cc_image_release(words);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("large");
@@ -215,6 +335,9 @@ int main(void)
     tcase_add_test(tcase, every_pixel_of_a_crop_is_reached);
     tcase_add_test(tcase, every_pixel_is_smoothed);
     tcase_add_test(tcase, grids_and_neighbours);
+    tcase_add_test(tcase, every_pixel_is_computed);
+    tcase_add_test(tcase, every_pixel_counts);
+    tcase_add_test(tcase, every_line_is_convolved);
     suite_add_tcase(suite, tcase);
     return fixture_run(suite);
 }

@@ -9,6 +9,23 @@ cc__copy dense_copy(void *destination, const void *source, int64_t size_bytes)
     return work;
 }
 
+cc__copy box_copy(unsigned char *destination, unsigned char *source, const int64_t image[CC_MAX_DIMENSION],
+                  const int64_t at[CC_MAX_DIMENSION], const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes)
+{
+    cc__copy work = {.pixel_bytes = pixel_bytes};
+    int64_t stride = pixel_bytes;
+    int64_t offset = 0;
+    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
+        work.size[axis] = size[axis];
+        work.source.stride[axis] = work.destination.stride[axis] = stride;
+        offset += at[axis] * stride;
+        stride *= image[axis];
+    }
+    work.source.data = source + offset;
+    work.destination.data = destination + offset;
+    return work;
+}
+
 cc__fill dense_fill(void *destination, unsigned char value, int64_t size_bytes)
 {
     const cc__fill work = {.destination = {destination, {1, size_bytes, size_bytes, size_bytes}},

@@ -6,6 +6,9 @@
 #include "memory/pixel_kernels.h"
 
 cc__copy dense_copy(void *destination, const void *source, int64_t size_bytes);
+/* A box at `at` of a dense image of this size, with the same place on both sides. */
+cc__copy box_copy(unsigned char *destination, unsigned char *source, const int64_t image[CC_MAX_DIMENSION],
+                  const int64_t at[CC_MAX_DIMENSION], const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes);
 cc__fill dense_fill(void *destination, unsigned char value, int64_t size_bytes);
 
 /* The same, queued. */

@@ -147,6 +147,12 @@ cc_image *fixture_image(cc_pixel_type type, int32_t components, int32_t dimensio
     return image;
 }
 
+void fixture_bring_to_device(cc_image *image)
+{
+    if (fixture_device_count() > 0)
+        fixture_ok(cc_image_prefetch(image, NULL, 0));
+}
+
 cc_counters fixture_counters(cc_image *image)
 {
     cc_counters counters = CC_COUNTERS_INIT;

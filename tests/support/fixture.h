@@ -42,6 +42,8 @@ void fixture_device_read(int32_t device, cc_stream stream, void *host, const voi
 
 /* An image of this size, all zero, spacing 1; the test fails when it cannot be made. Unused sizes are ignored. */
 cc_image *fixture_image(cc_pixel_type type, int32_t components, int32_t dimension, int64_t i, int64_t j, int64_t k);
+/* Brings all of it to the first device, if there is one. */
+void fixture_bring_to_device(cc_image *image);
 cc_counters fixture_counters(cc_image *image);
 
 /* Expects a status, and shows the message when it is another. */

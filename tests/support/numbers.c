@@ -95,15 +95,21 @@ int64_t numbers_count(const cc_image *image)
     return (int64_t)(cc_image_get_size_bytes(image) / number_bytes(cc_image_get_pixel_type(image)));
 }
 
-cc_image *numbers_image(cc_pixel_type type, int32_t components, int64_t i, int64_t j, const double *values)
+void numbers_put(cc_image *image, const double *values)
 {
-    cc_image *image = fixture_image(type, components, 2, i, j, 1);
+    const cc_pixel_type type = cc_image_get_pixel_type(image);
     const int64_t count = numbers_count(image);
     void *pixels = NULL;
     fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, &pixels));
     for (int64_t n = 0; n < count; ++n)
         numbers_store(type, values[n], (unsigned char *)pixels + (size_t)n * number_bytes(type));
     fixture_ok(cc_image_unmap_host(image, pixels));
+}
+
+cc_image *numbers_image(cc_pixel_type type, int32_t components, int64_t i, int64_t j, const double *values)
+{
+    cc_image *image = fixture_image(type, components, 2, i, j, 1);
+    numbers_put(image, values);
     return image;
 }
 

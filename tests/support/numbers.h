@@ -11,6 +11,9 @@ double numbers_load(cc_pixel_type type, const void *component);
 /* An image of these numbers, component by component; parts of complex types count on their own. */
 cc_image *numbers_image(cc_pixel_type type, int32_t components, int64_t i, int64_t j, const double *values);
 
+/* Into an image that is there. */
+void numbers_put(cc_image *image, const double *values);
+
 /* How many numbers an image holds, and what they are, read on the host; free() takes the list. */
 int64_t numbers_count(const cc_image *image);
 double *numbers_of(cc_image *image);

@@ -150,7 +150,10 @@ START_TEST(the_message_says_who_excludes)
     expect_failure(CC_ERROR_BUSY, "read on the host", cc_image_map_host(image, NULL, CC_ACCESS_WRITE, &refused));
     fixture_ok(cc_image_unmap_host(image, pixels));
     pixels = must_map(NULL, CC_ACCESS_WRITE);
-    expect_failure(CC_ERROR_BUSY, "written on the host", cc_image_map_host(image, NULL, CC_ACCESS_READ, &refused));
+    expect_failure(CC_ERROR_BUSY, "pixels of the region are being written on the host by cc_image_map_host; unmap",
+                   cc_image_map_host(image, NULL, CC_ACCESS_READ, &refused));
+    fixture_ok(cc_image_set_label(image, "chest"));
+    expect_failure(CC_ERROR_BUSY, "pixels of \"chest\" are", cc_image_add_value(image, 1, image, CC_STREAM_DEFAULT));
     fixture_ok(cc_image_unmap_host(image, pixels));
 }
 END_TEST

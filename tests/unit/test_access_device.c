@@ -224,6 +224,38 @@ START_TEST(host_writes_wait_for_uploads)
 }
 END_TEST
 
+/* Another device's, or one that is not there any more. The mapping that it cannot end still stands. */
+START_TEST(a_stream_of_elsewhere_is_refused)
+{
+    const unsigned char value = 1;
+    const cc_region part = region_at(0, 0, 1, 1);
+    const bool has_two = fixture_device_count() > 1;
+    cc_export_params params = CC_EXPORT_PARAMS_INIT;
+    cc_descriptor descriptor = CC_DESCRIPTOR_INIT;
+    cc_loan *loan = NULL;
+    void *pixels = &image, *mapped = NULL;
+    if (!fixture_is_emulated())
+        return;
+    cc_stream elsewhere = fixture_stream_create(has_two ? 1 : 0);
+    if (!has_two)
+        fixture_stream_destroy(0, elsewhere);
+    mapped = must_map(image, CC_ACCESS_READ_WRITE, stream);
+    expect_passed_on(CC_ERROR_STREAM, cc_image_unmap_device(image, mapped, elsewhere));
+    fixture_ok(cc_image_unmap_device(image, mapped, stream));
+    expect_failure(CC_ERROR_STREAM, "stream", cc_image_map_device(image, NULL, CC_ACCESS_READ, elsewhere, &pixels));
+    ck_assert_ptr_eq(pixels, &image);
+    expect_failure(CC_ERROR_STREAM, "stream", cc_image_fill(image, &part, &value, elsewhere));
+    expect_failure(CC_ERROR_STREAM, "stream", cc_image_rescale(image, 2, 0, image, elsewhere));
+    params.stream = elsewhere;
+    expect_failure(CC_ERROR_STREAM, "stream", cc_image_export(image, &params, &descriptor, &loan));
+    ck_assert_ptr_null(loan);
+    expect_passed_on(CC_ERROR_STREAM, cc_stream_synchronize(0, elsewhere));
+    byte_pixels_expect_host(image, NULL, 0);
+    if (has_two)
+        fixture_stream_destroy(1, elsewhere);
+}
+END_TEST
+
 START_TEST(a_captured_stream_is_refused)
 {
     const unsigned char value = 1;
@@ -384,6 +416,7 @@ int main(void)
     tcase_add_test(tcase, unmapping_in_another_stream_than_mapping);
     tcase_add_test(tcase, readers_that_start_together_are_all_waited_for);
     tcase_add_test(tcase, host_writes_wait_for_uploads);
+    tcase_add_test(tcase, a_stream_of_elsewhere_is_refused);
     tcase_add_test(tcase, a_captured_stream_is_refused);
     tcase_add_test(tcase, a_device_that_is_full);
     tcase_add_loop_test(tcase, a_failed_map_lends_nothing, 0, sizeof map_rules / sizeof map_rules[0]);

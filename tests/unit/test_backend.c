@@ -243,7 +243,7 @@ START_TEST(stream_is_synchronised)
     ck_assert_int_eq(cc_stream_synchronize(CC_PLACE_HOST, CC_STREAM_DEFAULT), CC_ERROR_INVALID_DEVICE);
     cc__emulated_set_capturing(backend, 1, CC_STREAM_PER_THREAD, true);
     ck_assert_int_eq(cc_stream_synchronize(1, CC_STREAM_PER_THREAD), CC_ERROR_CAPTURE);
-    ck_assert_int_eq(cc_stream_synchronize(1, (cc_stream)0xBAD), CC_ERROR_DEVICE);
+    ck_assert_int_eq(cc_stream_synchronize(1, (cc_stream)0xBAD), CC_ERROR_STREAM);
     cc__backend_set(cc__backend_none());
     ck_assert_int_eq(cc_stream_synchronize(0, CC_STREAM_DEFAULT), CC_ERROR_NO_DEVICE);
     cc__backend_set(NULL);

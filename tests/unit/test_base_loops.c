@@ -336,6 +336,14 @@ static void check_float32_steps(const cc__loops *loops)
                                     counts[c]);
                 expect_bytes(loops, "float32 step", has_constant ? "value" : "array", found + 3, expected + 3,
                              4 * counts[c]);
+                /* Into either operand. */
+                loops->step_float32((cc_step_kind)kinds[k], x + 1, has_constant ? NULL : y + 2, constant, x + 1,
+                                    counts[c]);
+                ck_assert_mem_eq(x + 1, expected + 3, 4 * (size_t)counts[c]);
+                write_cases(CC_PIXEL_FLOAT32, c, x + 1);
+                loops->step_float32((cc_step_kind)kinds[k], x + 1, has_constant ? NULL : y + 2, constant, y + 2,
+                                    counts[c]);
+                ck_assert_mem_eq(y + 2, expected + 3, 4 * (size_t)counts[c]);
             }
 }
 
@@ -371,12 +379,17 @@ static void check_finish(const cc__loops *loops)
         }
         write_cases(CC_PIXEL_FLOAT32, c, x + 1);
         squares[count] = 12345;
-        loops->load_squares(x + 1, count, squares);
-        ck_assert(squares[count] == 12345);
-        for (int64_t i = 0; i < count; i++) {
-            const double value = load_one(CC_PIXEL_FLOAT32, x + 1 + 4 * i);
-            ck_assert(is_same(value * value, squares[i]));
+        for (int32_t is_sum = 0; is_sum < 2; is_sum++) {
+            loops->load_squares(x + 1, is_sum ? values : NULL, count, squares);
+            ck_assert(squares[count] == 12345);
+            for (int64_t i = 0; i < count; i++) {
+                const double value = load_one(CC_PIXEL_FLOAT32, x + 1 + 4 * i);
+                const double square = value * value;
+                ck_assert(is_same(is_sum ? square + values[i] : square, squares[i]));
+            }
         }
+        loops->load_squares(x + 1, values, count, values);
+        ck_assert_mem_eq(values, squares, (size_t)count * sizeof *values);
     }
 }
 

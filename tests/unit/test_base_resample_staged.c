@@ -108,15 +108,15 @@ static int64_t span_of(const int64_t size[CC_MAX_DIMENSION], const int64_t strid
     return span;
 }
 
-/* Whole units of 16 bytes, and gaps of some between rows, planes and volumes. */
+/* Gaps of so many bytes between rows, planes and volumes. */
 static void lay_out_source(cc__resample *work, int64_t gap)
 {
     int64_t *stride = work->source.stride;
     const int64_t *size = work->source_size;
     stride[0] = work->components * bytes_of_type(work->source_type);
-    stride[1] = stride[0] * size[0] + 16 * gap;
-    stride[2] = stride[1] * size[1] + 16 * gap;
-    stride[3] = stride[2] * size[2] + 16 * gap;
+    stride[1] = stride[0] * size[0] + gap;
+    stride[2] = stride[1] * size[1] + gap;
+    stride[3] = stride[2] * size[2] + gap;
 }
 
 static cc__resample plain_work(cc_pixel_type from, cc_pixel_type to, int32_t components)
@@ -140,18 +140,18 @@ static cc__resample plain_work(cc_pixel_type from, cc_pixel_type to, int32_t com
 
 /* Memory that ends with the last pixel, so that the sanitizers see what is read or written beyond. Returns whether a
  * staged kernel did it. */
-static bool run(cc__resample *work, uint32_t *state, const cc__launcher *launcher)
+static bool run(cc__resample *work, int64_t skip, uint32_t *state, const cc__launcher *launcher)
 {
     const int64_t to_bytes = work->components * bytes_of_type(work->destination_type);
     const int64_t from_span = span_of(work->source_size, work->source.stride, work->source.stride[0]);
     (void)random_strides(state, work->size, to_bytes, bytes_of_type(work->destination_type), work->destination.stride);
     const int64_t to_span = span_of(work->size, work->destination.stride, to_bytes);
-    unsigned char *source = malloc((size_t)from_span), *expected = malloc((size_t)to_span);
+    unsigned char *source = malloc((size_t)(skip + from_span)), *expected = malloc((size_t)to_span);
     unsigned char *found = malloc((size_t)to_span);
-    write_cases(work->source_type, state, from_span / bytes_of_type(work->source_type), source);
+    write_cases(work->source_type, state, from_span / bytes_of_type(work->source_type), source + skip);
     memset(expected, 0x5a, (size_t)to_span);
     memset(found, 0x5a, (size_t)to_span);
-    work->source.data = source;
+    work->source.data = source + skip;
     work->destination.data = expected;
     cc__resample_rows(work, 0, cc__resample_row_count(work));
     work->destination.data = found;
@@ -203,7 +203,7 @@ START_TEST(any_work_agrees_with_the_host)
         const int32_t pair = round % 7;
         cc__resample work = plain_work(types[pair][0], types[pair][1],
                                        (int32_t)(random_below(&state, 2) * random_below(&state, 3) + 1));
-        const int64_t whole = 16 / bytes_of_type(work.source_type);
+        const int64_t unit = random_below(&state, 3) == 0 ? 4 : 16, whole = unit / bytes_of_type(work.source_type);
         work.size[0] = 1 + random_below(&state, random_below(&state, 2) == 0 ? 20 : 150);
         work.size[1] = 1 + random_below(&state, 40);
         work.size[2] = 2 + random_below(&state, 12);
@@ -212,9 +212,9 @@ START_TEST(any_work_agrees_with_the_host)
         work.source_size[1] = 1 + random_below(&state, 40);
         work.source_size[2] = 1 + random_below(&state, 12);
         random_map(&state, work.source_size, &work.map);
-        lay_out_source(&work, random_below(&state, 3));
+        lay_out_source(&work, unit * random_below(&state, 3));
         most_blocks = (uint32_t)(1 + random_below(&state, 2));
-        staged += run(&work, &state, round % 2 == 0 ? &long_columns : &short_columns);
+        staged += run(&work, unit * random_below(&state, 2), &state, round % 2 == 0 ? &long_columns : &short_columns);
     }
     ck_assert_int_gt(staged, rounds / 2);
 }
@@ -249,7 +249,7 @@ START_TEST(edges)
         {{64, 16, 9}, {64, 1, 9}, {1, 0, 1}, {0, 0, 0}},
         {{20, 1, 9}, {64, 20, 9}, {1, 1, 1}, {3.5, 4.5, 0}},
         /* As large as a stage can be. */
-        {{128, 32, 4}, {160, 44, 9}, {1.24, 1.24, 1}, {0.9, 0.9, 0.5}},
+        {{128, 32, 4}, {204, 54, 9}, {1.55, 1.55, 1}, {0.9, 0.9, 0.5}},
     };
     uint32_t state = 5;
     most_blocks = 2;
@@ -262,7 +262,7 @@ START_TEST(edges)
             work.map.row[axis][3] = cases[n].origin[axis];
         }
         lay_out_source(&work, 0);
-        ck_assert_msg(run(&work, &state, &long_columns), "case %d", (int)n);
+        ck_assert_msg(run(&work, 0, &state, &long_columns), "case %d", (int)n);
         ck_assert_int_eq(last_depth, CC__COLUMN_MOST_DEPTH);
     }
 }
@@ -281,19 +281,22 @@ START_TEST(what_it_is_not_for)
 {
     static const double steps_not[] = {-1, -0.001, 2.001, 1e300, (double)NAN, (double)INFINITY};
     cc__resample work = plain_work(CC_PIXEL_FLOAT32, CC_PIXEL_FLOAT32, 1), other;
-    lay_out_source(&work, 1);
+    lay_out_source(&work, 4);
     ck_assert(is_staged(&work));
-    /* Data, rows, planes and volumes that are not whole units. */
+    /* Data, rows, planes and volumes that are not whole words. */
     other = work;
-    other.source.data += 4;
+    other.source.data += 2;
     ck_assert(!is_staged(&other));
     for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
         other = work;
-        other.source.stride[axis] += 8;
+        other.source.stride[axis] += 2;
         ck_assert(!is_staged(&other));
     }
-    other = work;
+    other = plain_work(CC_PIXEL_UINT8, CC_PIXEL_UINT8, 1);
+    lay_out_source(&other, 0);
+    ck_assert(is_staged(&other));
     other.source_size[0]--;
+    lay_out_source(&other, 1);
     ck_assert(!is_staged(&other));
     /* Planes that are not parallel, go back, or are left out. */
     for (int32_t n = 0; n < 3; n++) {
@@ -313,7 +316,7 @@ START_TEST(what_it_is_not_for)
             other.source_size[0] = other.source_size[1] = 400;
             lay_out_source(&other, 0);
             ck_assert(is_staged(&other));
-            other.map.row[row][column] = row == 0 && column == 1 ? 4 : 2.5;
+            other.map.row[row][column] = 10;
             ck_assert(!is_staged(&other));
             other.map.row[row][column] = NAN;
             ck_assert(!is_staged(&other));

@@ -1,71 +1,8 @@
 /* Images that do not all fit on the device: who leaves, and in which order. */
 #include "backend/emulated.h"
 #include "memory/budget.h"
-#include "support/byte_pixels.h"
 #include "support/expect.h"
-#include "support/fixture.h"
-
-#define SIZE 64
-#define BYTES ((size_t)SIZE * SIZE)
-#define IMAGES 12
-
-static cc_image *images[IMAGES];
-
-static void set_up(void)
-{
-    fixture_setup();
-    for (int32_t i = 0; i < IMAGES; ++i) {
-        images[i] = fixture_image(CC_PIXEL_UINT8, 1, 2, SIZE, SIZE, 1);
-        if (fixture_device_count() > 0)
-            fixture_ok(cc_image_set_device(images[i], 0));
-    }
-}
-
-static void tear_down(void)
-{
-    for (int32_t i = 0; i < IMAGES; ++i)
-        cc_image_release(images[i]);
-    for (int32_t device = 0; device < fixture_device_count(); ++device) {
-        fixture_ok(cc_device_set_limit(device, 0, 0));
-        ck_assert_uint_eq(cc__budget_held_bytes(device), 0);
-    }
-    fixture_teardown();
-}
-
-static void set_limit(size_t image_count)
-{
-    fixture_ok(cc_device_set_limit(0, image_count * BYTES, 0));
-}
-
-static bool is_on(cc_image *image, int32_t device)
-{
-    cc_place_state state = CC_PLACE_STATE_INIT;
-    fixture_ok(cc_image_get_place_state(image, device, &state));
-    return state.memory_bytes > 0;
-}
-
-static void expect_on_device(const char *expected)
-{
-    for (int32_t i = 0; expected[i] != '\0'; ++i)
-        ck_assert_msg(is_on(images[i], 0) == (expected[i] == 'x'), "image %d of %s", i, expected);
-}
-
-/* Dirty: the device has the only copy. Clean: the host has one too. */
-static void make_dirty(int32_t image)
-{
-    byte_pixels_write_device(images[image], NULL, (unsigned char)(image + 1), CC_STREAM_DEFAULT);
-}
-
-static void make_clean(int32_t image)
-{
-    byte_pixels_write_host(images[image], NULL, (unsigned char)(image + 1));
-    fixture_ok(cc_image_prefetch(images[image], NULL, 0));
-}
-
-static void expect_value(int32_t image)
-{
-    byte_pixels_expect_host(images[image], NULL, (unsigned char)(image + 1));
-}
+#include "support/many_images.h"
 
 static uint64_t downloads(int32_t image)
 {
@@ -366,7 +303,7 @@ int main(void)
 {
     Suite *suite = suite_create("budget");
     TCase *tcase = tcase_create("budget");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, many_images_set_up, many_images_tear_down);
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, arguments_are_checked);
     tcase_add_test(tcase, what_was_used_longest_ago_leaves_first);

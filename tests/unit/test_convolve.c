@@ -14,16 +14,10 @@
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 #define TWO_PI 6.283185307179586
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static cc_image *lines_image(cc_pixel_type type, int32_t components, int64_t i, int64_t j, const double *values)
 {
     cc_image *image = numbers_image(type, components, i, j, values);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     return image;
 }
 
@@ -435,7 +429,7 @@ START_TEST(without_memory_nothing_changes)
     for (long nth = 1; status != CC_OK; ++nth) {
         ck_assert(expect_is_out_of_memory(status));
         numbers_expect(image, values);
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         expect_allocations_to_fail_from(nth);
         status = cc_image_convolve_axis(image, filter, &params, image, STREAM);
         cc__allocate_set_hook(NULL);

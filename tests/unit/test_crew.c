@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,9 +34,31 @@ START_TEST(no_more_threads_than_pay)
     ck_assert_int_eq(cc__crew_size(SIZE_MAX, 1, 100), 1);
     cc__crew_cores = 1000;
     ck_assert_int_eq(cc__crew_size(SIZE_MAX, 1, 1000), CC__CREW_MOST);
+    /* From 16 on so many threads have n * n / 16 shares. */
+    ck_assert_int_eq(cc__crew_size(15 * MIB, MIB, 1000), 15);
+    ck_assert_int_eq(cc__crew_size(16 * MIB, MIB, 1000), 16);
+    ck_assert_int_eq(cc__crew_size(17 * MIB, MIB, 1000), 16);
+    ck_assert_int_eq(cc__crew_size(18 * MIB, MIB, 1000), 17);
+    ck_assert_int_eq(cc__crew_size(64 * MIB, MIB, 1000), 32);
+    ck_assert_int_eq(cc__crew_size(64 * MIB, MIB, 20), 20);
+    ck_assert_int_eq(cc__crew_size(255 * MIB, MIB, 1000), 63);
+    ck_assert_int_eq(cc__crew_size(256 * MIB, MIB, 1000), 64);
+    ck_assert_int_eq(cc__crew_size(10000 * MIB, MIB, 1000), 64);
     cc__crew_cores = 0;
     ck_assert_int_ge(cc__crew_size(SIZE_MAX, 1, 100), 1);
     ck_assert_int_le(cc__crew_size(SIZE_MAX, 1, 100), CC__CREW_MOST);
+}
+END_TEST
+
+START_TEST(a_share_is_a_huge_page_where_there_are_enough)
+{
+    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 8), 2);
+    ck_assert_int_eq(cc__crew_share(63, MIB, 1, 8), 1);
+    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 9), 1);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 32, 4), 512);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 600, 4), 600);
+    ck_assert_int_eq(cc__crew_share(1 << 20, 3 * MIB, 1, 4), 1);
+    ck_assert_int_eq(cc__crew_share(1, 1, 1, 1), 1);
 }
 END_TEST
 
@@ -56,7 +79,7 @@ static void take_shares(void *context)
         atomic_fetch_add(&self->blocked, 1);
     atomic_fetch_add(&self->started, 1);
     while (atomic_load(&self->started) < self->wait_for)
-        continue;
+        sched_yield();
     for (int32_t i = atomic_fetch_add(&self->next, 1); i < SHARES; i = atomic_fetch_add(&self->next, 1))
         ++self->done[i];
 }
@@ -164,6 +187,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, no_more_threads_than_pay);
+    tcase_add_test(tcase, a_share_is_a_huge_page_where_there_are_enough);
     tcase_add_test(tcase, each_share_is_done_once);
     tcase_add_test(tcase, committing_pages_changes_no_byte);
     tcase_add_loop_test(tcase, pages_are_there_when_they_are_waited_for, 0, 2);

@@ -14,22 +14,6 @@
 #define STREAM CC_STREAM_DEFAULT
 #define PIXELS (DERIVATIVE_I * DERIVATIVE_J * DERIVATIVE_K)
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
-static void put(cc_image *image, const double *values)
-{
-    unsigned char *pixels = NULL;
-    const cc_pixel_type type = cc_image_get_pixel_type(image);
-    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, (void **)&pixels));
-    for (int64_t n = 0; n < numbers_count(image); n++)
-        numbers_store(type, values[n], pixels + (size_t)n * cc_pixel_type_size_bytes(type));
-    fixture_ok(cc_image_unmap_host(image, pixels));
-}
-
 /* The reference's image, or one of its size; its first pixel has a negative index, which changes nothing. */
 static cc_image *reference_image(cc_pixel_type type, int32_t components, const double *values)
 {
@@ -42,7 +26,7 @@ static cc_image *reference_image(cc_pixel_type type, int32_t components, const d
     fixture_ok(cc_image_set_spacing(image, derivative_spacing));
     fixture_ok(cc_image_set_direction(image, direction[0]));
     if (values != NULL)
-        put(image, values);
+        numbers_put(image, values);
     return image;
 }
 
@@ -93,8 +77,8 @@ START_TEST(as_other_programs_have_it)
     cc_image *image = reference_image(type, 1, derivative_image),
              *vectors = reference_image(type, 3, derivative_vectors), *gradient = reference_image(type, 3, NULL),
              *scalar = reference_image(type, 1, NULL);
-    bring_to_device(image);
-    bring_to_device(vectors);
+    fixture_bring_to_device(image);
+    fixture_bring_to_device(vectors);
     for (int32_t n = 0; n < COUNT(gradient_cases); n++) {
         const struct gradient_case *c = &gradient_cases[n];
         fixture_ok(cc_image_gradient(image, c->difference, c->flags, gradient, STREAM));
@@ -134,7 +118,7 @@ START_TEST(divergence_is_the_negative_adjoint_of_the_gradient)
     cc_image *image = reference_image(CC_PIXEL_FLOAT64, 1, derivative_image),
              *vectors = reference_image(CC_PIXEL_FLOAT64, 3, derivative_vectors),
              *divergence = reference_image(CC_PIXEL_FLOAT64, 1, NULL);
-    bring_to_device(vectors);
+    fixture_bring_to_device(vectors);
     double *gradient = gradient_numbers(image, of_gradient, flags);
     fixture_ok(cc_image_divergence(vectors, of_divergence, flags, divergence, STREAM));
     double *numbers = numbers_of(divergence), left = 0, right = 0;
@@ -165,11 +149,11 @@ START_TEST(at_the_edges)
              *output = fixture_image(CC_PIXEL_INT32, 1, 1, 4, 1, 1),
              *one = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 1, 1, 1),
              *from_one = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 1, 1, 1);
-    put(image, values);
-    put(one, values + 2);
+    numbers_put(image, values);
+    numbers_put(one, values + 2);
     fixture_ok(cc_image_set_spacing(image, spacing));
-    bring_to_device(image);
-    bring_to_device(one);
+    fixture_bring_to_device(image);
+    fixture_bring_to_device(one);
     for (int32_t difference = 0; difference < 4; difference++) {
         fixture_ok(cc_image_gradient(image, (cc_difference)difference, 0, output, STREAM));
         numbers_expect(output, gradients[difference]);
@@ -210,8 +194,8 @@ START_TEST(series_and_views)
         expected[3 * n + 1] = 5;
         expected[3 * n + 2] = 50;
     }
-    put(series, values);
-    bring_to_device(series);
+    numbers_put(series, values);
+    fixture_bring_to_device(series);
     fixture_ok(cc_image_gradient(series, CC_DIFFERENCE_CENTRAL, 0, output, STREAM));
     numbers_expect(output, expected);
 
@@ -240,8 +224,8 @@ START_TEST(values_that_are_not_finite)
     cc_image *image = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 8, 1, 1),
              *floats = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 8, 1, 1),
              *bytes = fixture_image(CC_PIXEL_INT8, 1, 1, 8, 1, 1);
-    put(image, values);
-    bring_to_device(image);
+    numbers_put(image, values);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_gradient(image, CC_DIFFERENCE_CENTRAL, 0, floats, STREAM));
     numbers_expect(floats, central);
     fixture_ok(cc_image_gradient(image, CC_DIFFERENCE_CENTRAL, 0, bytes, STREAM));

@@ -1,90 +1,11 @@
 /* The emulated device's streams and events: what runs, when, and what shows when a wait is missing. */
-#include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/two_devices.h"
 
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BYTES 64
-
-/* Two devices, three streams, registered host memory, device memory that its own stream has made ready. */
-static cc__backend *backend;
-static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
-static unsigned char host_in[BYTES], host_out[BYTES];
-static unsigned char *memory0, *memory1;
-
-/* What host functions did, in order. */
-static char order[64];
-static int32_t order_length;
-
-static void set_up(void)
-{
-    backend = cc__backend_emulated_create(2);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, host_in, BYTES), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, host_out, BYTES), CC_OK);
-    void *memory = NULL;
-    ck_assert_int_eq(backend->allocate(backend, 0, a0, BYTES, &memory), CC_OK);
-    memory0 = memory;
-    ck_assert_int_eq(backend->allocate(backend, 1, c1, BYTES, &memory), CC_OK);
-    memory1 = memory;
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 1, c1), CC_OK);
-    memset(host_in, 1, BYTES);
-    memset(host_out, 2, BYTES);
-    memset(order, 0, sizeof order);
-    order_length = 0;
-}
-
-static void tear_down(void)
-{
-    cc__backend_emulated_destroy(backend);
-}
-
-static void note(void *argument)
-{
-    order[order_length++] = *(const char *)argument;
-}
-
-static void launch(int32_t device, cc_stream stream, const char *name)
-{
-    ck_assert_int_eq(cc__emulated_launch(backend, device, stream, note, (void *)name), CC_OK);
-}
-
-static void copy(int32_t device, cc_stream stream, void *destination, const void *source)
-{
-    ck_assert_int_eq(copy_bytes(backend, device, stream, destination, source, BYTES), CC_OK);
-}
-
-static void synchronize(int32_t device, cc_stream stream)
-{
-    ck_assert_int_eq(backend->stream_synchronize(backend, device, stream), CC_OK);
-}
-
-static cc__event *record_new(int32_t device, cc_stream stream)
-{
-    cc__event *event = NULL;
-    ck_assert_int_eq(backend->event_create(backend, device, &event), CC_OK);
-    ck_assert_int_eq(backend->event_record(backend, device, event, stream), CC_OK);
-    return event;
-}
-
-static void wait_for(int32_t device, cc_stream stream, cc__event *event)
-{
-    ck_assert_int_eq(backend->stream_wait(backend, device, stream, event), CC_OK);
-}
-
-static bool is_complete(int32_t device, cc__event *event)
-{
-    bool complete = false;
-    ck_assert_int_eq(backend->event_is_complete(backend, device, event, &complete), CC_OK);
-    return complete;
-}
 
 START_TEST(missing_wait_shows_poison)
 {
@@ -228,17 +149,17 @@ START_TEST(destroyed_stream_still_works)
     const int64_t streams = cc__emulated_count_live(backend).streams;
     backend->stream_destroy(backend, 0, a0);
     ck_assert_int_eq(cc__emulated_count_live(backend).streams, streams - 1);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_STREAM);
     ck_assert(bytes_are(memory0, CC__EMULATED_FRESH, BYTES));
     ck_assert_int_eq(backend->event_synchronize(backend, 0, event), CC_OK);
     ck_assert(bytes_are(memory0, 1, BYTES));
 
-    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, host_in, BYTES), CC_ERROR_DEVICE);
+    ck_assert_int_eq(copy_bytes(backend, 0, a0, memory0, host_in, BYTES), CC_ERROR_STREAM);
     ck_assert_int_eq(cc_last_native_error(), 400);
     cc_stream next = NULL;
     ck_assert_int_eq(backend->stream_create(backend, 0, &next), CC_OK);
     ck_assert_ptr_ne(next, a0);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_ERROR_STREAM);
     backend->stream_destroy(backend, 0, a0);
     backend->stream_destroy(backend, 0, CC_STREAM_DEFAULT);
     synchronize(0, CC_STREAM_DEFAULT);
@@ -268,13 +189,13 @@ START_TEST(streams_and_events_belong_to_a_device)
 {
     cc__event *event = record_new(0, a0);
     bool complete = false;
-    ck_assert_int_eq(backend->stream_synchronize(backend, 1, a0), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->event_record(backend, 0, event, c1), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_synchronize(backend, 1, a0), CC_ERROR_STREAM);
+    ck_assert_int_eq(backend->event_record(backend, 0, event, c1), CC_ERROR_STREAM);
     ck_assert_int_eq(backend->event_record(backend, 1, event, c1), CC_ERROR_DEVICE);
     ck_assert_int_eq(cc_last_native_error(), 400);
     ck_assert_int_eq(backend->event_synchronize(backend, 1, event), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->event_is_complete(backend, 1, event, &complete), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->stream_wait(backend, 0, c1, event), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->stream_wait(backend, 0, c1, event), CC_ERROR_STREAM);
     ck_assert_int_eq(backend->stream_wait(backend, 1, c1, event), CC_OK);
     ck_assert(!complete);
     ck_assert(!is_complete(0, event));
@@ -422,7 +343,7 @@ int main(void)
 {
     Suite *suite = suite_create("emulated");
     TCase *cases = tcase_create("streams");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_checked_fixture(cases, two_devices_set_up_with_memory, two_devices_tear_down);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, missing_wait_shows_poison);
     tcase_add_test(cases, host_that_does_not_wait_sees_old_bytes);

@@ -1,42 +1,10 @@
 /* The emulated device's memory: when it is there, what may touch it, and what shows when that is broken. */
-#include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/two_devices.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BYTES INT64_C(64)
-
-static cc__backend *backend; /* two devices */
-static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
-
-static void set_up(void)
-{
-    backend = cc__backend_emulated_create(2);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
-}
-
-static void tear_down(void)
-{
-    cc__backend_emulated_destroy(backend);
-}
-
-static unsigned char *allocate(int32_t device, cc_stream stream, size_t size_bytes)
-{
-    void *memory = NULL;
-    ck_assert_int_eq(backend->allocate(backend, device, stream, size_bytes, &memory), CC_OK);
-    ck_assert_uint_eq((uintptr_t)memory % 256, 0);
-    return memory;
-}
-
-static void synchronize(int32_t device, cc_stream stream)
-{
-    ck_assert_int_eq(backend->stream_synchronize(backend, device, stream), CC_OK);
-}
 
 static void order_after(int32_t device, cc_stream stream, int32_t other_device, cc_stream other)
 {
@@ -102,7 +70,7 @@ START_TEST(free_wants_what_was_allocated)
     unsigned char *memory = allocate(0, a0, BYTES);
     ck_assert_int_eq(backend->free(backend, 0, a0, memory + 1), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->free(backend, 1, c1, memory), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->free(backend, 0, c1, memory), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->free(backend, 0, c1, memory), CC_ERROR_STREAM);
     ck_assert_int_eq(backend->free(backend, 0, a0, NULL), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->free(backend, 0, a0, host), CC_ERROR_DEVICE);
     ck_assert_int_eq(cc__emulated_count_live(backend).allocations, 1);
@@ -199,8 +167,8 @@ START_TEST(memory_tells_its_device)
 {
     int32_t device = -1;
     unsigned char host[BYTES];
-    unsigned char *memory0 = allocate(0, a0, BYTES);
-    unsigned char *memory1 = allocate(1, c1, BYTES);
+    memory0 = allocate(0, a0, BYTES);
+    memory1 = allocate(1, c1, BYTES);
     ck_assert_int_eq(backend->memory_device(backend, memory1, &device), CC_OK);
     ck_assert_int_eq(device, 1);
     ck_assert_int_eq(backend->memory_device(backend, memory0 + BYTES - 1, &device), CC_OK);
@@ -226,7 +194,7 @@ START_TEST(memory_runs_out)
     ck_assert_ptr_null(memory);
     ck_assert_int_eq(backend->allocate(backend, 0, a0, SIZE_MAX, &memory), CC_ERROR_OUT_OF_DEVICE_MEMORY);
     ck_assert_int_eq(backend->allocate(backend, 0, a0, 0, &memory), CC_ERROR_DEVICE);
-    ck_assert_int_eq(backend->allocate(backend, 0, c1, 1, &memory), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->allocate(backend, 0, c1, 1, &memory), CC_ERROR_STREAM);
     ck_assert_ptr_null(memory);
     ck_assert_int_eq(cc__emulated_count_live(backend).allocated_bytes, (int64_t)limit - 1);
     allocate(0, a0, 1);
@@ -373,7 +341,7 @@ int main(void)
 {
     Suite *suite = suite_create("emulated memory");
     TCase *cases = tcase_create("memory");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_checked_fixture(cases, two_devices_set_up, two_devices_tear_down);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, memory_is_for_the_stream_it_was_allocated_in);
     tcase_add_test(cases, free_comes_after_what_is_queued);

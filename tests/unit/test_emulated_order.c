@@ -1,6 +1,6 @@
 /* The emulated device with a seed, and with threads: another order, the same result. */
-#include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/two_devices.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -8,89 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES 64
-
-/* Two devices, three streams, registered host memory, device memory that its own stream has made ready. */
-static cc__backend *backend;
-static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
-static unsigned char host_in[BYTES], host_out[BYTES];
-static unsigned char *memory0, *memory1;
-
-/* What host functions did, in order. */
-static char order[64];
-static int32_t order_length;
-
-static void set_up(void)
-{
-    backend = cc__backend_emulated_create(2);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, host_in, BYTES), CC_OK);
-    ck_assert_int_eq(backend->host_register(backend, host_out, BYTES), CC_OK);
-    void *memory = NULL;
-    ck_assert_int_eq(backend->allocate(backend, 0, a0, BYTES, &memory), CC_OK);
-    memory0 = memory;
-    ck_assert_int_eq(backend->allocate(backend, 1, c1, BYTES, &memory), CC_OK);
-    memory1 = memory;
-    ck_assert_int_eq(backend->stream_synchronize(backend, 0, a0), CC_OK);
-    ck_assert_int_eq(backend->stream_synchronize(backend, 1, c1), CC_OK);
-    memset(host_in, 1, BYTES);
-    memset(host_out, 2, BYTES);
-    memset(order, 0, sizeof order);
-    order_length = 0;
-}
-
-static void tear_down(void)
-{
-    cc__backend_emulated_destroy(backend);
-}
-
-static void note(void *argument)
-{
-    order[order_length++] = *(const char *)argument;
-}
-
-static void launch(int32_t device, cc_stream stream, const char *name)
-{
-    ck_assert_int_eq(cc__emulated_launch(backend, device, stream, note, (void *)name), CC_OK);
-}
-
-static void copy(int32_t device, cc_stream stream, void *destination, const void *source)
-{
-    ck_assert_int_eq(copy_bytes(backend, device, stream, destination, source, BYTES), CC_OK);
-}
-
-static void synchronize(int32_t device, cc_stream stream)
-{
-    ck_assert_int_eq(backend->stream_synchronize(backend, device, stream), CC_OK);
-}
-
-static cc__event *record_new(int32_t device, cc_stream stream)
-{
-    cc__event *event = NULL;
-    ck_assert_int_eq(backend->event_create(backend, device, &event), CC_OK);
-    ck_assert_int_eq(backend->event_record(backend, device, event, stream), CC_OK);
-    return event;
-}
-
-static void wait_for(int32_t device, cc_stream stream, cc__event *event)
-{
-    ck_assert_int_eq(backend->stream_wait(backend, device, stream, event), CC_OK);
-}
-
-static bool is_complete(int32_t device, cc__event *event)
-{
-    bool complete = false;
-    ck_assert_int_eq(backend->event_is_complete(backend, device, event, &complete), CC_OK);
-    return complete;
-}
-
 /* Four streams that only events order. Returns the order in which the functions ran, in `order`. */
 static void run_ordered_program(uint64_t seed)
 {
-    set_up();
+    two_devices_set_up_with_memory();
     cc__emulated_set_seed(backend, seed);
     cc_stream d1 = NULL;
     ck_assert_int_eq(backend->stream_create(backend, 1, &d1), CC_OK);
@@ -115,7 +36,7 @@ static void run_ordered_program(uint64_t seed)
     ck_assert_msg(bytes_are(host_out, 1, BYTES), "seed %d", (int)seed);
     synchronize(0, a0);
     synchronize(1, d1);
-    tear_down();
+    two_devices_tear_down();
 }
 
 static bool comes_before(char first, char second)
@@ -127,7 +48,7 @@ START_TEST(seeds_change_the_order_and_not_the_result)
 {
     static char orders[51][sizeof order];
     int32_t different = 0;
-    tear_down();
+    two_devices_tear_down();
     for (uint64_t seed = 0; seed <= 50; seed++) {
         run_ordered_program(seed);
         ck_assert_int_eq(order_length, 10);
@@ -144,7 +65,7 @@ START_TEST(seeds_change_the_order_and_not_the_result)
     }
     ck_assert_str_eq(orders[0], "pqabcreuvw");
     ck_assert_int_gt(different, 35);
-    set_up();
+    two_devices_set_up_with_memory();
 }
 END_TEST
 
@@ -280,7 +201,7 @@ int main(void)
 {
     Suite *suite = suite_create("emulated order");
     TCase *cases = tcase_create("order");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_checked_fixture(cases, two_devices_set_up_with_memory, two_devices_tear_down);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, seeds_change_the_order_and_not_the_result);
     tcase_add_test(cases, seed_lets_work_run_unasked);

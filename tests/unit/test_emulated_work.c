@@ -1,37 +1,10 @@
 /* The emulated device's work: which memory a copy, a fill or a rescale may have, and when it is done. */
-#include "backend/emulated.h"
 #include "support/dense_work.h"
+#include "support/two_devices.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BYTES INT64_C(64)
-
-static cc__backend *backend; /* two devices */
-static cc_stream a0, b0, c1; /* of device 0, 0 and 1 */
-
-static void set_up(void)
-{
-    backend = cc__backend_emulated_create(2);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &a0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 0, &b0), CC_OK);
-    ck_assert_int_eq(backend->stream_create(backend, 1, &c1), CC_OK);
-}
-
-static void tear_down(void)
-{
-    cc__backend_emulated_destroy(backend);
-}
-
-static unsigned char *allocate(int32_t device, cc_stream stream, size_t size_bytes)
-{
-    void *memory = NULL;
-    ck_assert_int_eq(backend->allocate(backend, device, stream, size_bytes, &memory), CC_OK);
-    ck_assert_uint_eq((uintptr_t)memory % 256, 0);
-    return memory;
-}
 
 START_TEST(pageable_memory_is_copied_at_once)
 {
@@ -124,8 +97,8 @@ START_TEST(fill_and_rescale_want_memory_of_their_device)
     unsigned char host[BYTES] = {0};
     float in[4] = {1.0f, 2.5f, 300.0f, -1.0f};
     unsigned char out[4] = {0};
-    unsigned char *memory0 = allocate(0, a0, BYTES);
-    unsigned char *memory1 = allocate(1, c1, BYTES);
+    memory0 = allocate(0, a0, BYTES);
+    memory1 = allocate(1, c1, BYTES);
     ck_assert_int_eq(fill_bytes(backend, 0, a0, memory1, 7, BYTES), CC_ERROR_DEVICE);
     ck_assert_int_eq(fill_bytes(backend, 0, a0, host, 7, BYTES), CC_ERROR_DEVICE);
     ck_assert_int_eq(backend->host_register(backend, host, BYTES), CC_OK);
@@ -235,7 +208,7 @@ START_TEST(boxes_want_memory_that_a_kernel_reaches)
             ck_assert_int_eq(cc_last_native_error(), 1);
     }
     ck_assert_int_eq(copy_boxes(NULL, 0), CC_OK);
-    ck_assert_int_eq(backend->copy_boxes(backend, 0, (cc_stream)0xBAD0, NULL, 0), CC_ERROR_DEVICE);
+    ck_assert_int_eq(backend->copy_boxes(backend, 0, (cc_stream)0xBAD0, NULL, 0), CC_ERROR_STREAM);
     cc__emulated_set_capturing(backend, 0, a0, true);
     const cc__copy work = dense_copy(memory, host, 8);
     ck_assert_int_eq(copy_boxes(&work, 1), CC_ERROR_DEVICE);
@@ -325,7 +298,7 @@ START_TEST(kernels_run_in_stream_order_on_memory_of_the_device)
     work.from = host;
     ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_ERROR_DEVICE);
     work.from = memory;
-    ck_assert_int_eq(queue_kernel(backend, 0, (cc_stream)0xBAD0, &add_kernel, &work), CC_ERROR_DEVICE);
+    ck_assert_int_eq(queue_kernel(backend, 0, (cc_stream)0xBAD0, &add_kernel, &work), CC_ERROR_STREAM);
     ck_assert_int_eq(cc__emulated_count_live(backend).queued, 0);
     ck_assert_int_eq(queue_kernel(backend, 0, a0, &add_kernel, &work), CC_OK);
     ck_assert_int_eq(backend->free(backend, 0, a0, memory), CC_OK);
@@ -347,7 +320,7 @@ int main(void)
 {
     Suite *suite = suite_create("emulated work");
     TCase *cases = tcase_create("work");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_checked_fixture(cases, two_devices_set_up, two_devices_tear_down);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, pageable_memory_is_copied_at_once);
     tcase_add_test(cases, copies_do_not_cross_the_border_of_registered_memory);

@@ -17,12 +17,6 @@
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 
 /* The steps run where the first input has memory: here, on the first device. */
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static cc_status evaluate(const cc_step *steps, int32_t step_count, cc_image *first, cc_image *second, cc_image *output)
 {
     cc_image *const inputs[] = {first, second};
@@ -181,7 +175,7 @@ static void check_steps_between(cc_pixel_type first_type, cc_pixel_type second_t
     cc_image *first = numbers_image(first_type, 1, SPECIALS, SPECIALS, x),
              *other = numbers_image(second_type, 1, SPECIALS, SPECIALS, y),
              *output = fixture_image(output_type, 1, 2, SPECIALS, SPECIALS, 1);
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     for (int32_t k = 0; k < COUNT(kinds); ++k) {
         for (int32_t swapped = 0; swapped < 2; ++swapped) {
             const cc_step steps[] = {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)),
@@ -223,7 +217,7 @@ START_TEST(whole_numbers_as_python_has_them)
     }
     fixture_ok(cc_image_unmap_host(a, values[0]));
     fixture_ok(cc_image_unmap_host(b, values[1]));
-    bring_to_device(a);
+    fixture_bring_to_device(a);
     for (int32_t is_signed = 0; is_signed < 2; ++is_signed) {
         cc_image *output = fixture_image(is_signed ? CC_PIXEL_INT64 : CC_PIXEL_UINT64, 1, 1, count, 1, 1);
         for (int32_t n = 0, next = 0; n < count; n = next) {
@@ -257,7 +251,7 @@ START_TEST(whole_numbers_do_every_step)
     }
     cc_image *first = numbers_image(CC_PIXEL_INT64, 1, 33, 3, x), *second = numbers_image(CC_PIXEL_INT8, 1, 33, 3, y);
     const cc_pixel_type types[] = {CC_PIXEL_INT64, CC_PIXEL_INT32, CC_PIXEL_UINT8, CC_PIXEL_BOOL};
-    bring_to_device(first);
+    fixture_bring_to_device(first);
     for (int32_t type = 0; type < COUNT(types); ++type) {
         cc_image *output = fixture_image(types[type], 1, 2, 33, 3, 1);
         for (int32_t k = 0; k < COUNT(kinds); ++k) {
@@ -308,7 +302,7 @@ START_TEST(complex_products_and_quotients_as_python_has_them)
     cc_image *a = numbers_image(CC_PIXEL_COMPLEX128, 1, count, 1, numbers[0]),
              *b = numbers_image(CC_PIXEL_COMPLEX128, 1, count, 1, numbers[1]),
              *output = fixture_image(CC_PIXEL_COMPLEX128, 1, 2, count, 1, 1);
-    bring_to_device(b);
+    fixture_bring_to_device(b);
     fixture_ok(cc_image_multiply(a, b, output, STREAM));
     numbers_expect(output, numbers[2]);
     fixture_ok(cc_image_divide(a, b, output, STREAM));
@@ -348,7 +342,7 @@ START_TEST(magnitude_and_angle_of_complex_values)
     }
     cc_image *image = numbers_image(CC_PIXEL_COMPLEX128, 1, COUNT, 1, z),
              *output = fixture_image(CC_PIXEL_FLOAT64, 1, 2, COUNT, 1, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_absolute(image, output, STREAM));
     double *found = numbers_of(output);
     for (int32_t n = 0; n < COUNT; ++n)
@@ -376,7 +370,7 @@ START_TEST(parts_of_complex_values_and_real_operands)
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 2, 3, 1, 1),
              *both = fixture_image(CC_PIXEL_COMPLEX64, 1, 2, 3, 1, 1),
              *truth = fixture_image(CC_PIXEL_BOOL, 1, 2, 3, 1, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_real(image, output, STREAM));
     numbers_expect(output, (const double[]){1, -3, 0});
     fixture_ok(cc_image_imaginary(image, output, STREAM));
@@ -427,7 +421,7 @@ START_TEST(one_pixel_or_component_counts_for_all)
              *pixel = numbers_image(CC_PIXEL_FLOAT64, 2, 1, 1, column),
              *output = fixture_image(CC_PIXEL_FLOAT32, 2, 2, 3, 2, 1),
              *small = fixture_image(CC_PIXEL_FLOAT32, 2, 2, 1, 1, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_add(image, per_row, output, STREAM));
     numbers_expect(output, (const double[]){11, 12, 13, 14, 15, 16, 27, 28, 29, 30, 31, 32});
     fixture_ok(cc_image_multiply(per_column, image, output, STREAM));
@@ -454,7 +448,7 @@ START_TEST(components_and_magnitudes_of_vectors)
              *output = fixture_image(CC_PIXEL_FLOAT32, 3, 2, 2, 2, 1),
              *complexes = numbers_image(CC_PIXEL_COMPLEX64, 2, 1, 2, z),
              *pair = fixture_image(CC_PIXEL_FLOAT32, 1, 2, 1, 2, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_magnitude(image, single, STREAM));
     numbers_expect(single, (const double[]){5, 0, 3, 7});
     fixture_ok(cc_image_magnitude(complexes, pair, STREAM));
@@ -518,7 +512,7 @@ START_TEST(long_lists_of_steps)
                  *second = numbers_image(CC_PIXEL_FLOAT32, 1, 5, 1, y),
                  *output = fixture_image(types[type], 1, 2, 5, 1, 1),
                  *real = fixture_image(CC_PIXEL_FLOAT64, 1, 2, 5, 1, 1);
-        bring_to_device(first);
+        fixture_bring_to_device(first);
         fixture_ok(evaluate(steps, 16, first, second, output));
         fixture_ok(cc_image_real(output, real, STREAM));
         numbers_expect(real, expected);
@@ -542,7 +536,7 @@ START_TEST(in_place_and_views)
         {{-3, 4, 0, 0}, {3, 5, 1, 1}}, {{1, 4, 0, 0}, {3, 5, 1, 1}}, {{0, 4, 0, 0}, {3, 5, 1, 1}}};
     for (int32_t n = 0; n < 3; ++n)
         fixture_ok(cc_image_create_view(image, &regions[n], &views[n]));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_add(image, image, image, STREAM));
     fixture_ok(cc_image_axpy(2, views[0], views[0], STREAM));
     fixture_ok(cc_image_subtract(views[1], views[0], views[1], STREAM));
@@ -558,6 +552,37 @@ START_TEST(in_place_and_views)
     for (int32_t n = 0; n < 3; ++n)
         cc_image_release(views[n]);
     cc_image_release(image);
+}
+END_TEST
+
+/* As what no cache holds: in parts, which begin where lines do but for the first. */
+START_TEST(in_place_in_parts)
+{
+    enum {
+        MOST = 3001
+    };
+    static double x[MOST], y[MOST], expected[MOST];
+    for (int32_t n = 0; n < MOST; n++) {
+        x[n] = n % 173 - 50;
+        y[n] = n % 61;
+        expected[n] = n == 0 ? y[n] : (0.25 * x[n] + y[n]) * 2;
+    }
+    cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
+             *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *views[2];
+    const cc_region region = {{1, 0, 0, 0}, {MOST - 1, 1, 1, 1}};
+    fixture_ok(cc_image_create_view(first, &region, &views[0]));
+    fixture_ok(cc_image_create_view(second, &region, &views[1]));
+    fixture_bring_to_device(first);
+    cc__past_cache_from_bytes = 1;
+    fixture_ok(cc_image_axpy(0.25, views[0], views[1], STREAM));
+    fixture_ok(cc_image_cast(views[1], views[1], STREAM));
+    fixture_ok(cc_image_add(views[1], views[1], views[1], STREAM));
+    cc__past_cache_from_bytes = 0;
+    numbers_expect(second, expected);
+    for (int32_t n = 0; n < 2; ++n)
+        cc_image_release(views[n]);
+    cc_image_release(first);
+    cc_image_release(second);
 }
 END_TEST
 
@@ -581,7 +606,7 @@ START_TEST(parts_of_large_images)
     for (int32_t n = 0; n < 9 * 5 * 4 * 3 * 2; ++n)
         pixels[n] = (float)n;
     fixture_ok(cc_image_unmap_host(image, pixels));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_add_value(view, 0.75, output, STREAM));
     double expected[7 * 3 * 2 * 2 * 2], *next = expected;
     for (int32_t l = 1; l < 3; ++l)
@@ -687,6 +712,63 @@ START_TEST(small_integers_in_every_pair)
 }
 END_TEST
 
+/* Squares that are kept, added, added again, or asked for by their own step; with roots and limits after them. */
+START_TEST(sums_of_squares)
+{
+    enum {
+        MOST = 603
+    };
+    static const cc_step lists[][8] = {
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP0(CC_STEP_SQUARE_ROOT),
+         CC_STEP2(CC_STEP_CLAMP, CC_TAKE_VALUE(0.25), CC_TAKE_VALUE(90))},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)), CC_STEP0(CC_STEP_SQUARE),
+         CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(0)), CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1))},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(3)),
+         CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(4)), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(0)),
+         CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_ABSOLUTE), CC_STEP0(CC_STEP_SQUARE_ROOT)},
+        {CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(0)), CC_STEP0(CC_STEP_SQUARE),
+         CC_STEP1(CC_STEP_MULTIPLY, CC_TAKE_STEP(0)), CC_STEP1(CC_STEP_LOAD, CC_TAKE_IMAGE(1)),
+         CC_STEP0(CC_STEP_SQUARE), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(1)), CC_STEP1(CC_STEP_ADD, CC_TAKE_STEP(2)),
+         CC_STEP0(CC_STEP_ABSOLUTE)},
+    };
+    static const int32_t counts[] = {7, 6, 3, 8, 8, 5, 8};
+    static double x[MOST], y[MOST], expected[MOST];
+    const cc_pixel_type type = _i % 2 == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
+    for (int32_t n = 0; n < MOST; n++) {
+        x[n] = (double)((float)(n % 211) * 0.37F - 20);
+        y[n] = (double)((float)(n % 97) * -0.73F + 3);
+        const double a = x[n] * x[n], b = y[n] * y[n], sum = b + a;
+        const double values[] = {fmin(fmax(sqrt(sum), 0.25), 90),
+                                 sqrt(fabs(b + x[n])),
+                                 a + a,
+                                 sqrt(sum * b + sum),
+                                 sqrt(fabs(sum * x[n])),
+                                 sqrt(fabs(a + y[n])),
+                                 fabs(sum + a * x[n])};
+        expected[n] = into(type, values[_i / 2]);
+    }
+    cc_image *first = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, x),
+             *second = numbers_image(CC_PIXEL_FLOAT32, 1, MOST, 1, y), *output = fixture_image(type, 1, 2, MOST, 1, 1);
+    bring_to_device(first);
+    for (int32_t round = 0; round < 2; round++) {
+        cc__past_cache_from_bytes = (size_t)round;
+        fixture_ok(evaluate(lists[_i / 2], counts[_i / 2], first, second, output));
+        cc__past_cache_from_bytes = 0;
+        numbers_expect(output, expected);
+    }
+    cc_image_release(first);
+    cc_image_release(second);
+    cc_image_release(output);
+}
+END_TEST
+
 /* A list of steps with more values than are kept spread, odd rows at odd places, written past the caches. */
 START_TEST(long_lists_past_the_caches)
 {
@@ -753,7 +835,7 @@ START_TEST(casts_and_named_functions)
     cc_image *image = numbers_image(CC_PIXEL_FLOAT32, 1, 3, 2, x), *other = numbers_image(CC_PIXEL_FLOAT32, 1, 3, 2, y),
              *bytes = fixture_image(CC_PIXEL_UINT8, 1, 2, 3, 2, 1),
              *output = fixture_image(CC_PIXEL_FLOAT64, 1, 2, 3, 2, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_cast(image, bytes, STREAM));
     numbers_expect(bytes, (const double[]){0, 0, 2, 255, 0, 0});
     fixture_ok(cc_image_cast(image, output, STREAM));
@@ -815,9 +897,11 @@ static void add_tests_of_values(TCase *tcase)
     tcase_add_test(tcase, components_and_magnitudes_of_vectors);
     tcase_add_test(tcase, long_lists_of_steps);
     tcase_add_test(tcase, in_place_and_views);
+    tcase_add_test(tcase, in_place_in_parts);
     tcase_add_test(tcase, parts_of_large_images);
     tcase_add_test(tcase, large_images_are_shared_out);
     tcase_add_loop_test(tcase, small_integers_in_every_pair, 0, 16);
+    tcase_add_loop_test(tcase, sums_of_squares, 0, 14);
     tcase_add_test(tcase, long_lists_past_the_caches);
     tcase_add_test(tcase, casts_and_named_functions);
 }

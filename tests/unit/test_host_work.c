@@ -33,6 +33,7 @@ static void tear_down(void)
 {
     cc__crew_cores = 0;
     cc__past_cache_from_bytes = 0;
+    cc__past_cache_is_narrow = false;
     free(source);
     free(found);
     free(expected);
@@ -44,6 +45,7 @@ static void choose_way(int32_t round)
     static const int32_t cores[] = {1, 3, 7};
     cc__crew_cores = cores[round / 2 % 3];
     cc__past_cache_from_bytes = round % 2 == 0 ? 1 : SIZE_MAX;
+    cc__past_cache_is_narrow = round % 4 == 0;
 }
 
 /* One long row, rows with gaps, many short rows, a column: all at odd addresses now and then. */

@@ -5,6 +5,7 @@
 #include "memory/host_pool.h"
 #include "memory/movement.h"
 #include "memory/page_locking.h"
+#include "support/dense_work.h"
 #include "support/expect.h"
 #include "support/fixture.h"
 #include "support/share.h"
@@ -78,18 +79,7 @@ static void make(size_t wanted)
 static cc__copy box_of(bool is_up, const int64_t image[CC_MAX_DIMENSION], const int64_t at[CC_MAX_DIMENSION],
                        const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes)
 {
-    cc__copy work = {.pixel_bytes = pixel_bytes};
-    int64_t stride = pixel_bytes;
-    int64_t offset = 0;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
-        work.size[axis] = size[axis];
-        work.source.stride[axis] = work.destination.stride[axis] = stride;
-        offset += at[axis] * stride;
-        stride *= image[axis];
-    }
-    work.source.data = (is_up ? memory->bytes : device) + offset;
-    work.destination.data = (is_up ? device : memory->bytes) + offset;
-    return work;
+    return box_copy(is_up ? device : memory->bytes, is_up ? memory->bytes : device, image, at, size, pixel_bytes);
 }
 
 static cc__copy row_of(bool is_up, size_t first, size_t end)

@@ -11,12 +11,6 @@
 #define STREAM CC_STREAM_DEFAULT
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static double measured(cc_reduction reduction, cc_image *input, cc_image *second)
 {
     double value = -1234;
@@ -49,7 +43,7 @@ START_TEST(small_images_of_whole_numbers)
         }
         for (int32_t type = 0; type < COUNT(types); ++type) {
             cc_image *image = numbers_image(types[type], 1, sizes[size][0], sizes[size][1], values);
-            bring_to_device(image);
+            fixture_bring_to_device(image);
             ck_assert(measured(CC_REDUCE_SUM, image, NULL) == sum);
             ck_assert(measured(CC_REDUCE_MEAN, image, NULL) == sum / (double)count);
             ck_assert(measured(CC_REDUCE_MINIMUM, image, NULL) == least);
@@ -108,7 +102,7 @@ START_TEST(the_order_of_adding_is_kept)
     cc_image *image = numbers_image(CC_PIXEL_FLOAT64, 1, width, height, values), *view = NULL;
     const cc_region part = {{3, 1, 0, 0}, {width - 5, height - 1, 1, 1}};
     fixture_ok(cc_image_create_view(image, &part, &view));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     for (int32_t cores = 1; cores < 8; cores += 3) {
         cc__crew_cores = cores;
         ck_assert(is_same(measured(CC_REDUCE_SUM, image, NULL), sum_in_order(values, count)));
@@ -139,7 +133,7 @@ START_TEST(variance_keeps_its_digits)
         for (int64_t n = 0; n < count; ++n)
             squares += ((long double)values[n] - mean) * ((long double)values[n] - mean);
         cc_image *image = numbers_image(CC_PIXEL_FLOAT64, 1, count, 1, values);
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         const double expected = (double)(squares / (long double)count);
         const double found = measured(CC_REDUCE_VARIANCE, image, NULL);
         ck_assert_msg(fabs(found - expected) <= 1e-10 * expected + 1e-16 * fabs(offsets[offset]),
@@ -188,8 +182,8 @@ START_TEST(components_and_complex_parts)
              *sums = fixture_image(CC_PIXEL_COMPLEX128, 2, 1, 1, 1, 1),
              *norms = fixture_image(CC_PIXEL_FLOAT64, 2, 1, 1, 1, 1),
              *floats = numbers_image(CC_PIXEL_FLOAT32, 3, 2, 2, pixels);
-    bring_to_device(image);
-    bring_to_device(complexes);
+    fixture_bring_to_device(image);
+    fixture_bring_to_device(complexes);
     fixture_ok(cc_image_reduce(CC_REDUCE_SUM, image, NULL, each, STREAM));
     numbers_expect(each, (const double[]){22, 26, 30});
     fixture_ok(cc_image_reduce(CC_REDUCE_MAXIMUM, image, NULL, each, STREAM));
@@ -228,7 +222,7 @@ START_TEST(results_are_operands)
     const double values[] = {3, 4, 12, 0};
     cc_image *image = numbers_image(CC_PIXEL_FLOAT32, 1, 2, 2, values),
              *norm = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 1, 1, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     fixture_ok(cc_image_reduce(CC_REDUCE_NORM, image, NULL, norm, STREAM));
     fixture_ok(cc_image_divide(image, norm, image, STREAM));
     if (fixture_device_count() > 0)
@@ -250,7 +244,7 @@ START_TEST(histograms)
     cc_image *image = numbers_image(CC_PIXEL_FLOAT32, 1, width, height, values), *view = NULL;
     const cc_region part = {{1, 2, 0, 0}, {width - 3, height - 2, 1, 1}};
     fixture_ok(cc_image_create_view(image, &part, &view));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     for (int32_t n = 0; n < COUNT(bins); ++n) {
         uint64_t *found = NULL, *expected = calloc((size_t)bins[n], sizeof *expected);
         cc_image *output = fixture_image(CC_PIXEL_UINT64, 1, 1, bins[n], 1, 1);
@@ -372,7 +366,7 @@ START_TEST(a_failed_reduction_changes_nothing)
     cc_image *image = numbers_image(CC_PIXEL_FLOAT32, 1, 3, 2, values),
              *output = numbers_image(CC_PIXEL_FLOAT64, 1, 1, 1, seven),
              *bins = fixture_image(CC_PIXEL_UINT64, 1, 1, 2, 1, 1);
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     const bool counts = _i >= COUNT(rules);
     const faulty_rule *rule = &rules[_i % COUNT(rules)];
     faulty_backend_add_rule(fixture_backend, rule);

@@ -17,19 +17,13 @@
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 
 /* Whatever was done last is where the pixels are wanted next. */
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static void put_bytes(cc_image *image, const void *bytes)
 {
     void *pixels = NULL;
     fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, &pixels));
     memcpy(pixels, bytes, cc_image_get_size_bytes(image));
     fixture_ok(cc_image_unmap_host(image, pixels));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
 }
 
 static void *get_bytes(cc_image *image)
@@ -367,7 +361,7 @@ START_TEST(strided_memory)
     wrap.strides_bytes[1] = 2;
     wrap.size_bytes = 4 * 6 + 2 * 2 + 2;
     fixture_ok(cc_image_wrap_host(to, &wrap));
-    bring_to_device(from);
+    fixture_bring_to_device(from);
     fixture_ok(cc_image_permute(from, (const int32_t[]){1, 0, 0, 0}, to, STREAM));
     int16_t *pixels = NULL;
     fixture_ok(cc_image_map_host(to, NULL, CC_ACCESS_READ, (void **)&pixels));

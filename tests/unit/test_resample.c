@@ -14,22 +14,6 @@
 #define STREAM CC_STREAM_DEFAULT
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
-static void put(cc_image *image, const double *values)
-{
-    unsigned char *pixels = NULL;
-    const cc_pixel_type type = cc_image_get_pixel_type(image);
-    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, (void **)&pixels));
-    for (int64_t n = 0; n < numbers_count(image); n++)
-        numbers_store(type, values[n], pixels + (size_t)n * cc_pixel_type_size_bytes(type));
-    fixture_ok(cc_image_unmap_host(image, pixels));
-}
-
 /* With an index, and an origin such that the first pixel is where the reference has it. */
 static cc_image *image_on(const resample_grid *grid, cc_pixel_type type, int32_t components, const double *values)
 {
@@ -46,7 +30,7 @@ static cc_image *image_on(const resample_grid *grid, cc_pixel_type type, int32_t
     fixture_ok(cc_image_set_origin(image, origin));
     fixture_ok(cc_image_set_direction(image, grid->direction[0]));
     if (values != NULL)
-        put(image, values);
+        numbers_put(image, values);
     return image;
 }
 
@@ -116,7 +100,7 @@ START_TEST(as_other_programs_have_it)
     cc_image *input = image_on(&input_grid, type, 1, resample_image),
              *output = image_on(c->kind == PARALLEL ? &parallel_grid : &output_grid, type, 1, NULL),
              *field = image_on(&field_grid, type, 3, resample_displacements);
-    bring_to_device(input);
+    fixture_bring_to_device(input);
     if (c->kind == WARPED)
         fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     else
@@ -140,7 +124,7 @@ START_TEST(the_same_grid_changes_nothing)
                  *output = image_on(&input_grid, types[t], 3, NULL);
         for (int32_t interpolation = 0; interpolation < 2; interpolation++) {
             const cc_resample_params params = params_of((cc_interpolation)interpolation, false);
-            bring_to_device(input);
+            fixture_bring_to_device(input);
             fixture_ok(cc_image_resample(input, &params, output, STREAM));
             numbers_expect(output, values);
         }
@@ -170,11 +154,11 @@ START_TEST(along_one_axis)
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 11, 1, 1),
              *bytes = fixture_image(CC_PIXEL_UINT8, 1, 1, 11, 1, 1);
     params.outside = -7;
-    put(input, values);
+    numbers_put(input, values);
     set_line(input, 0.3, 5);
     set_line(output, 0.15, 5 - 0.3);
     set_line(bytes, 0.15, 5 - 0.3);
-    bring_to_device(input);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_resample(input, &params, output, STREAM));
     numbers_expect(output, linear);
     fixture_ok(cc_image_resample(input, &params, bytes, STREAM));
@@ -199,8 +183,8 @@ START_TEST(cubic_lines_go_through_the_pixels)
     for (int32_t n = 0; n < COUNT(lengths); n++) {
         cc_image *input = fixture_image(CC_PIXEL_FLOAT64, 1, 2, 1, lengths[n], 1),
                  *output = fixture_image(CC_PIXEL_FLOAT64, 1, 2, 1, lengths[n], 1);
-        put(input, values);
-        bring_to_device(input);
+        numbers_put(input, values);
+        fixture_bring_to_device(input);
         fixture_ok(cc_image_resample(input, &params, output, STREAM));
         expect_near(output, values, 200 * 0x1p-53 * 100, "cubic");
         cc_image_release(input);
@@ -222,8 +206,8 @@ START_TEST(long_cubic_lines_go_through_the_pixels)
                   k = _i % 3 == 2 ? length : 12 - (_i % 3 == 0 ? 7 : 5);
     cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k),
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, i, j, k);
-    put(input, values);
-    bring_to_device(input);
+    numbers_put(input, values);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_resample(input, &params, output, STREAM));
     expect_near(output, values, 200 * 0x1p-24 * 100, "long cubic");
     cc_image_release(input);
@@ -241,8 +225,8 @@ START_TEST(cubic_lines_mirror_at_their_ends)
         double found[4];
         cc_image *input = fixture_image(CC_PIXEL_FLOAT64, 1, 1, lengths[n], 1, 1),
                  *output = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 1, 1, 1);
-        put(input, values);
-        bring_to_device(input);
+        numbers_put(input, values);
+        fixture_bring_to_device(input);
         for (int32_t i = 0; i < 4; i++) {
             const double last = (double)lengths[n] - 1, places[] = {-0.25, 0.25, last - 0.375, last + 0.375};
             params.offset[0] = places[i];
@@ -304,8 +288,8 @@ START_TEST(parallel_planes)
     }
     cc_image *input = fixture_image(types[_i], components, 3, I, J, K),
              *output = fixture_image(CC_PIXEL_FLOAT32, components, 3, count[0], count[1], count[2]);
-    put(input, values);
-    bring_to_device(input);
+    numbers_put(input, values);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_resample(input, &params, output, STREAM));
     numbers_expect(output, expected);
     cc_image_release(input);
@@ -320,9 +304,9 @@ START_TEST(values_that_are_not_finite)
     static const double expected[] = {INFINITY, INFINITY, INFINITY, 2, NAN, NAN, NAN, 4, 4};
     cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 4, 1, 1),
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 9, 1, 1);
-    put(input, values);
+    numbers_put(input, values);
     set_line(output, 0.5, -0.5);
-    bring_to_device(input);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_resample(input, NULL, output, STREAM));
     double *found = numbers_of(output);
     for (int32_t n = 0; n < 8; n++)
@@ -353,7 +337,7 @@ START_TEST(displacements_are_in_space)
         fixture_ok(cc_image_set_spacing(all[n], spacing));
     }
     params.outside = -1;
-    bring_to_device(input);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     numbers_expect(output, expected);
     cc_image_release(input);
@@ -390,9 +374,9 @@ START_TEST(a_field_on_the_same_grid)
     cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, K),
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 3, I, J, K),
              *field = fixture_image(CC_PIXEL_FLOAT32, 3, 3, I, J, K);
-    put(input, values);
-    put(field, shifts);
-    bring_to_device(input);
+    numbers_put(input, values);
+    numbers_put(field, shifts);
+    fixture_bring_to_device(input);
     params.outside = -1;
     fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     numbers_expect(output, expected);
@@ -410,9 +394,9 @@ START_TEST(float64_displacements_stay_so)
     cc_image *input = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 3, 1, 1),
              *output = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 2, 1, 1),
              *field = fixture_image(CC_PIXEL_FLOAT64, 1, 1, 2, 1, 1);
-    put(input, values);
-    put(field, shifts);
-    bring_to_device(input);
+    numbers_put(input, values);
+    numbers_put(field, shifts);
+    fixture_bring_to_device(input);
     params.offset[0] = -0x1p24 - 1;
     fixture_ok(cc_image_warp(input, field, &params, output, STREAM));
     numbers_expect(output, expected);
@@ -431,7 +415,7 @@ static cc_image *series_image(int64_t i, int64_t volumes, const double *values)
     params.region = (cc_region){.size = {i, 1, 1, volumes}};
     fixture_ok(cc_image_create(&params, &image));
     if (values != NULL)
-        put(image, values);
+        numbers_put(image, values);
     return image;
 }
 
@@ -449,8 +433,8 @@ START_TEST(series_and_views)
     params.components = 3;
     params.region = (cc_region){.size = {1, 1, 1, 1}};
     fixture_ok(cc_image_create(&params, &field));
-    put(field, third);
-    bring_to_device(input);
+    numbers_put(field, third);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_set_origin(output, half));
     fixture_ok(cc_image_resample(input, NULL, output, STREAM));
     numbers_expect(output, between);
@@ -483,7 +467,7 @@ START_TEST(large_images_are_shared_out)
     cc_resample_params params = params_of(CC_INTERPOLATION_CUBIC_BSPLINE, true);
     for (int64_t n = 0; n < count; n++)
         values[n] = (double)(n * n % 1013);
-    put(input, values);
+    numbers_put(input, values);
     for (int32_t operation = 0; operation < 2; operation++) {
         cc_image *result = operation == 0 ? output : vectors;
         for (int32_t n = 0; n < 2; n++) {

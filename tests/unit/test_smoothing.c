@@ -14,12 +14,6 @@
 #define STREAM CC_STREAM_DEFAULT
 #define COUNT(LIST) ((int32_t)(sizeof(LIST) / sizeof((LIST)[0])))
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static cc_image *volume(cc_pixel_type type, int32_t components, int64_t i, int64_t j, int64_t k, const double *values)
 {
     cc_image *image = fixture_image(type, components, 3, i, j, k);
@@ -29,7 +23,7 @@ static cc_image *volume(cc_pixel_type type, int32_t components, int64_t i, int64
     for (int64_t n = 0; n < numbers_count(image); ++n)
         numbers_store(type, values[n], (unsigned char *)pixels + (size_t)n * bytes);
     fixture_ok(cc_image_unmap_host(image, pixels));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     return image;
 }
 
@@ -255,7 +249,7 @@ START_TEST(four_axes)
     for (int32_t n = 0; n < 6 * 3 * 2 * 40; ++n)
         ((float *)pixels)[n] = (float)values[n];
     fixture_ok(cc_image_unmap_host(images[0], pixels));
-    bring_to_device(images[0]);
+    fixture_bring_to_device(images[0]);
     cc_gaussian_params params = pixels_of_sigma(1, 0.7, 0.5);
     params.sigma[3] = 1.2;
     fixture_ok(cc_image_smooth_gaussian(images[0], &params, images[1], STREAM));
@@ -381,7 +375,7 @@ START_TEST(nothing_to_smooth)
     const int64_t value = INT64_MAX - 2;
     void *pixel = NULL;
     fixture_ok(cc_image_fill(input, NULL, &value, STREAM));
-    bring_to_device(input);
+    fixture_bring_to_device(input);
     fixture_ok(cc_image_smooth_gaussian(input, &params, output, STREAM));
     fixture_ok(cc_image_map_host(output, NULL, CC_ACCESS_READ, &pixel));
     ck_assert(memcmp(pixel, &value, sizeof value) == 0);
@@ -520,7 +514,7 @@ START_TEST(without_memory_nothing_changes)
     for (long nth = 1; status != CC_OK; ++nth) {
         ck_assert(expect_is_out_of_memory(status));
         numbers_expect(image, smoothing_input);
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         expect_allocations_to_fail_from(nth);
         status = cc_image_smooth_gaussian(image, &params, image, STREAM);
         cc__allocate_set_hook(NULL);

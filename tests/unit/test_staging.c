@@ -4,6 +4,7 @@
 #include "memory/crew.h"
 #include "memory/page_locking.h"
 #include "memory/staging.h"
+#include "support/dense_work.h"
 #include "support/expect.h"
 #include "support/fixture.h"
 
@@ -118,22 +119,10 @@ static void move(bool is_up, cc__copy *works, int32_t count)
     expect_all_moved(is_up, works, count, 1, 2);
 }
 
-/* A box at `at` of a dense image of this size, with the same place on both sides. */
 static cc__copy box_of(bool is_up, const int64_t image[CC_MAX_DIMENSION], const int64_t at[CC_MAX_DIMENSION],
                        const int64_t size[CC_MAX_DIMENSION], int64_t pixel_bytes)
 {
-    cc__copy work = {.pixel_bytes = pixel_bytes};
-    int64_t stride = pixel_bytes;
-    int64_t offset = 0;
-    for (int32_t axis = 0; axis < CC_MAX_DIMENSION; ++axis) {
-        work.size[axis] = size[axis];
-        work.source.stride[axis] = work.destination.stride[axis] = stride;
-        offset += at[axis] * stride;
-        stride *= image[axis];
-    }
-    work.source.data = (is_up ? host : device) + offset;
-    work.destination.data = (is_up ? device : host) + offset;
-    return work;
+    return box_copy(is_up ? device : host, is_up ? host : device, image, at, size, pixel_bytes);
 }
 
 #define NEEDS_A_DEVICE                                                                                                 \

@@ -14,7 +14,8 @@ from . import _dlpack, _owners
 from . import _structures as structures
 from ._access import order_number
 from ._errors import LayoutError, StreamError
-from ._image import Image, make_geometry
+from ._geometry import make_geometry
+from ._image import Image
 from ._library import check, library
 from ._pixel import is_bfloat16, number_of
 from ._streams import stream_handle

@@ -10,7 +10,8 @@ import numpy as np
 from . import _structures as structures
 from ._convert import asnumpy
 from ._errors import PixelTypeError
-from ._image import Image, make_geometry
+from ._geometry import make_geometry
+from ._image import Image
 from ._imports import _import_interface
 
 

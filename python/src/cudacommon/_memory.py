@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from . import _structures as structures
 from ._library import check, library
+from ._places import place_number
 
 
 class DeviceLimit(NamedTuple):
@@ -76,8 +77,6 @@ def trim(place: int | str | None = None, keep_bytes: int = 0) -> None:
 
     ``place``: "cpu", "cuda:1" or 1; None for the host and every device. No image loses anything.
     """
-    from ._image import place_number
-
     keep = _size("keep_bytes", keep_bytes)
     if place is None:
         places = range(structures.PLACE_HOST, library.cc_device_count())

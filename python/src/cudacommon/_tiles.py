@@ -11,10 +11,12 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from . import _structures as structures
-from ._image import Image, _integers, place_number
+from ._geometry import integers
+from ._image import Image
 from ._lending import NOWHERE
 from ._library import check, library
 from ._pixel import BFLOAT16, dtype_of, storage_dtype_of
+from ._places import place_number
 from ._streams import protocol_stream, stream_handle
 
 MAX_INPUTS = 8
@@ -190,8 +192,8 @@ class _Callbacks:
                 index, size = of.region(tuple(given.index[:dimension]), tuple(given.size[:dimension]))
                 dimension = of.image.dimension
                 found = of_input.contents
-                found.index[:dimension] = _integers("region's index", index, dimension)
-                found.size[:dimension] = _integers("region's size", size, dimension)
+                found.index[:dimension] = integers("region's index", index, dimension)
+                found.size[:dimension] = integers("region's size", size, dimension)
                 for axis in range(dimension, structures.MAX_DIMENSION):
                     found.index[axis], found.size[axis] = 0, 1
 
@@ -241,13 +243,13 @@ def _input(of: TileInput, region: Any) -> structures.TilesInput:
     dimension = of.image.dimension
     for axis, halo in enumerate(_each_axis("halo", of.halo, dimension)):
         before, after = (halo, halo) if isinstance(halo, int) else halo
-        made.halo_before[axis], made.halo_after[axis] = _integers("halo", (before, after), 2)
+        made.halo_before[axis], made.halo_after[axis] = integers("halo", (before, after), 2)
     for axis, scale in enumerate(_each_axis("scale", of.scale, dimension)):
         exact = Fraction(scale)
         if not 0 < exact.numerator < 2**31 or exact.denominator >= 2**31:
             raise ValueError(f"scale = {scale}, expected a ratio > 0 of numbers of 31 bits")
         made.scale_numerator[axis], made.scale_denominator[axis] = exact.numerator, exact.denominator
-    made.offset[:dimension] = _integers("offset", _each_axis("offset", of.offset, dimension), dimension)
+    made.offset[:dimension] = integers("offset", _each_axis("offset", of.offset, dimension), dimension)
     if region is not None:
         made.region = region
     return made
