@@ -101,11 +101,11 @@ END_TEST
 /* Whole batches in packs, with some components before and after them; every type. */
 START_TEST(dense_rows)
 {
-    const int64_t count = 2 * WIDE_BATCH + 333;
-    unsigned char *buffer = aligned_alloc(64, (size_t)(count + 24) / 8 * 64);
+    unsigned char *buffer = aligned_alloc(64, (size_t)WIDE_BATCH * 4);
     for (int32_t n = 0; n < SHARE_OF(13); n++) {
         const int32_t type = n * 5 % 13;
         const int64_t size_bytes = bytes_of((cc_pixel_type)type);
+        const int64_t count = 2 * batch_of((cc_pixel_type)type) + 333;
         for (int64_t i = 0; i < count + 16; i++)
             rescale_case_write((cc_pixel_type)type, i, buffer + i * size_bytes);
         cc__histogram work = {.components = 1,
@@ -205,12 +205,12 @@ END_TEST
 /* In batches of 16-byte loads, with components before and after them. */
 START_TEST(many_integers_of_16_bits)
 {
-    const int64_t count = ((int64_t)3 << LINE_LOG2) + 77;
+    const int64_t count = ((int64_t)2 << LINE_LOG2) + 77;
     uint16_t *pixels = aligned_alloc(64, (size_t)(count + 32) / 32 * 64);
     for (int64_t i = 0; i < count; i++)
         pixels[i] = (uint16_t)(i * 40503 % 65521);
     for (int64_t n = 0; n < 4; n++) {
-        cc__histogram work = {.components = 1, .size = {count - 8, 1, 1, 1}, .bins = 3};
+        cc__histogram work = {.components = 1, .size = {count - 8, 1, 1, 1}, .bins = 2};
         work.source =
             (cc__reduced){.data = (const unsigned char *)(pixels + n % 3 * 3), .stride = {2}, .component_stride = 2};
         work.source.type = n % 2 == 0 ? CC_PIXEL_UINT16 : CC_PIXEL_INT16;
