@@ -204,6 +204,7 @@ static bool is_small(const cc__reduce *work)
 static cc_status launch_pieces(const cc__reduce *work, const cc__launcher *launcher, bool is_all)
 {
     cc__reduce_plan plan;
+    memset(&plan, 0, sizeof plan);
     cc__packed_sequence_plan(&plan.from, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
     plan.arrived = cc__join_arrived(work->scratch, plan.from.pieces);
