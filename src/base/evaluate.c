@@ -128,6 +128,7 @@ typedef struct evaluation {
     const cc__lattice *lattice;
     const cc__loops *loops;
     method method;
+    bool ends_past_cache; /* by itself */
     unsigned char table[256];
     cc__registers registers;
 } evaluation;
@@ -202,6 +203,7 @@ static void evaluate_far(evaluation *all, const cc__places *places, int64_t coun
     unsigned char block[CC__PAST_CACHE_BLOCK] __attribute__((aligned(64)));
     const int64_t *step = all->lattice->step;
     const bool is_in_place = all->lattice->is_in_place;
+    const bool is_direct = is_in_place || all->ends_past_cache;
     cc__places part = *places;
     if (all->method == METHOD_COPY && !is_in_place && step[1 + all->work->steps[0].a.number] == step[0]) {
         cc__past_cache_move(places->destination, places->source[all->work->steps[0].a.number],
@@ -211,13 +213,13 @@ static void evaluate_far(evaluation *all, const cc__places *places, int64_t coun
     for (int64_t done = 0; done < count;) {
         unsigned char *to = places->destination + done * step[0];
         const int64_t some = cc__past_cache_part(to, step[0], count - done);
-        part.destination = is_in_place ? to : block;
+        part.destination = is_direct ? to : block;
         for (int32_t i = 0; i < all->work->source_count; i++) {
             part.source[i] = places->source[i] + done * step[1 + i];
             cc__past_cache_foresee(part.source[i], some * step[1 + i]);
         }
         evaluate(all, &part, some);
-        if (!is_in_place)
+        if (!is_direct)
             cc__past_cache_copy(to, block, (size_t)(some * step[0]));
         done += some;
     }
@@ -239,6 +241,7 @@ void cc__evaluate_segments(const cc__evaluate *work, const cc__lattice *lattice,
     all.lattice = lattice;
     all.loops = cc__loops_get();
     all.method = choose_method(work, lattice);
+    all.ends_past_cache = all.method == METHOD_REAL && cc__evaluate_ends_past_cache(work, lattice);
     if (all.method == METHOD_REAL || all.method == METHOD_TABLE)
         cc__evaluate_prepare(work, &all.registers);
     if (all.method == METHOD_TABLE)

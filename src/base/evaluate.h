@@ -108,6 +108,9 @@ typedef struct cc__registers {
 void cc__evaluate_prepare(const cc__evaluate *work, cc__registers *out_registers);
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
                        cc__registers *registers);
+/* Whether it writes past the caches itself, while it computes: what ends with a root takes so long that writing must
+ * not come after it. */
+bool cc__evaluate_ends_past_cache(const cc__evaluate *work, const cc__lattice *lattice);
 void cc__evaluate_complex(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places,
                           int64_t count);
 /* The same results in real numbers, where the steps do to both parts of each number the same and leave them apart. */

@@ -170,6 +170,13 @@ static void plan_square(const cc__evaluate *work, const int64_t *steps, finish *
     last->first = load;
 }
 
+bool cc__evaluate_ends_past_cache(const cc__evaluate *work, const cc__lattice *lattice)
+{
+    finish last;
+    return lattice->is_far && !lattice->is_in_place && cc__loops_get()->has_roots_past_cache &&
+           plan_finish(work, lattice, &last) && last.is_root;
+}
+
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
                        cc__registers *registers)
 {
@@ -182,11 +189,12 @@ void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, con
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         unsigned char *to = places->destination + done * lattice->step[0];
         const double *value = make_steps(work, last.first, lattice->step, places, done, length, registers);
+        const bool past_cache = lattice->is_far && !lattice->is_in_place;
         if (last.square >= 0)
             loops->finish_squares(places->source[last.square] + done * (int64_t)sizeof(float),
-                                  registers->slot[last.slot], last.lower, last.upper, to, length);
+                                  registers->slot[last.slot], last.lower, last.upper, past_cache, to, length);
         else if (has_finish)
-            loops->finish_float32(last.is_root, value, last.lower, last.upper, to, length);
+            loops->finish_float32(last.is_root, value, last.lower, last.upper, past_cache, to, length);
         else
             cc__components_store(work->destination_type, value, NULL, to, lattice->step[0], length);
     }

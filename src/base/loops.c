@@ -136,20 +136,22 @@ static inline double square_at(const unsigned char *source, int64_t i)
 }
 
 /* How many of the first roots are computed elsewhere; of the values alone where `source` is NULL. */
-static int64_t roots_plain(const unsigned char *source, const double *values, float lower, float upper,
+static int64_t roots_plain(const unsigned char *source, const double *values, float lower, float upper, bool past_cache,
                            unsigned char *out, int64_t count)
 {
-    (void)source, (void)values, (void)lower, (void)upper, (void)out, (void)count;
+    (void)source, (void)values, (void)lower, (void)upper, (void)past_cache, (void)out, (void)count;
     return 0;
 }
 
 #define CC__TARGET
 #define CC__VERSION(name) name##_plain
 #define CC__VERSION_NAME "plain"
+#define CC__HAS_ROOTS false
 #include "base/loops_body.h"
 #undef CC__TARGET
 #undef CC__VERSION
 #undef CC__VERSION_NAME
+#undef CC__HAS_ROOTS
 
 #if defined(__x86_64__)
 
@@ -182,10 +184,12 @@ __attribute__((target("avx2"))) static void look_up_avx2(const unsigned char tab
 #define CC__TARGET __attribute__((target("avx2")))
 #define CC__VERSION(name) name##_avx2
 #define CC__VERSION_NAME "avx2"
+#define CC__HAS_ROOTS false
 #include "base/loops_body.h"
 #undef CC__TARGET
 #undef CC__VERSION
 #undef CC__VERSION_NAME
+#undef CC__HAS_ROOTS
 
 #define AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
 
@@ -245,9 +249,9 @@ __attribute__((target("avx2"), noinline)) static void unsure_roots(const unsigne
                                                                    int64_t count)
 {
     if (source != NULL)
-        finish_squares_avx2(source, values, lower, upper, out, count);
+        finish_squares_avx2(source, values, lower, upper, false, out, count);
     else
-        finish_float32_avx2(true, values, lower, upper, out, count);
+        finish_float32_avx2(true, values, lower, upper, false, out, count);
 }
 
 /* Squares of float32 are exact in float64, so that fusing them with the sum rounds as often as two steps do. */
@@ -261,8 +265,10 @@ __attribute__((target(AVX512))) static inline __m512d value_avx512(const unsigne
 }
 
 __attribute__((target(AVX512))) static int64_t roots_avx512(const unsigned char *source, const double *values,
-                                                            float lower, float upper, unsigned char *out, int64_t count)
+                                                            float lower, float upper, bool past_cache,
+                                                            unsigned char *out, int64_t count)
 {
+    const bool in_lines = past_cache && (uintptr_t)out % 64 == 0;
     const __m512 least = _mm512_set1_ps(lower);
     const __m512 greatest = _mm512_set1_ps(upper);
     int64_t done = 0;
@@ -279,7 +285,11 @@ __attribute__((target(AVX512))) static int64_t roots_avx512(const unsigned char 
         }
         const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
         /* Of two zeros these give the second, and only the limits may be -0. */
-        _mm512_storeu_ps(out + 4 * done, _mm512_min_ps(_mm512_max_ps(least, both), greatest));
+        const __m512 result = _mm512_min_ps(_mm512_max_ps(least, both), greatest);
+        if (in_lines)
+            _mm512_stream_ps((float *)(void *)(out + 4 * done), result);
+        else
+            _mm512_storeu_ps(out + 4 * done, result);
     }
     return done;
 }
@@ -291,10 +301,12 @@ __attribute__((target(AVX512))) static int64_t roots_avx512(const unsigned char 
 #endif
 #define CC__VERSION(name) name##_avx512
 #define CC__VERSION_NAME "avx512"
+#define CC__HAS_ROOTS true
 #include "base/loops_body.h"
 #undef CC__TARGET
 #undef CC__VERSION
 #undef CC__VERSION_NAME
+#undef CC__HAS_ROOTS
 
 int32_t cc__loops_all(const cc__loops *out_loops[3])
 {

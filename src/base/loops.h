@@ -31,11 +31,15 @@ typedef struct cc__loops {
                          unsigned char *out, int64_t count);
     /* Float32 components, squared; `added` to each where it is not NULL. */
     void (*load_squares)(const unsigned char *source, const double *added, int64_t count, double *out);
-    /* The values, or their square roots, as float32 no less than `lower` and no more than `upper`; its bits. */
-    void (*finish_float32)(bool is_root, const double *values, float lower, float upper, unsigned char *out,
-                           int64_t count);
+    /*
+     * The values, or their square roots, as float32 no less than `lower` and no more than `upper`; its bits. The
+     * version may write roots past the caches where that is asked for, in lines: see base/past_cache.h.
+     */
+    bool has_roots_past_cache;
+    void (*finish_float32)(bool is_root, const double *values, float lower, float upper, bool past_cache,
+                           unsigned char *out, int64_t count);
     /* The same of the roots of float32 components, squared, with `added` to each. */
-    void (*finish_squares)(const unsigned char *source, const double *added, float lower, float upper,
+    void (*finish_squares)(const unsigned char *source, const double *added, float lower, float upper, bool past_cache,
                            unsigned char *out, int64_t count);
     /* Elements of `bytes` (1, 2, 4, 8) in reverse: `last` is the source's element for the first of the destination. */
     void (*reverse)(unsigned char *destination, const unsigned char *last, int64_t bytes, int64_t count);

@@ -215,19 +215,20 @@ CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, co
     }
 
 CC__TARGET static void CC__VERSION(finish_float32)(bool is_root, const double *restrict values, float lower,
-                                                   float upper, unsigned char *restrict out, int64_t count)
+                                                   float upper, bool past_cache, unsigned char *restrict out,
+                                                   int64_t count)
 {
     if (is_root)
-        FINISH(cc__square_root(values[i]), CC__VERSION(roots)(NULL, values, lower, upper, out, count))
+        FINISH(cc__square_root(values[i]), CC__VERSION(roots)(NULL, values, lower, upper, past_cache, out, count))
     else
         FINISH(values[i], 0)
 }
 
 CC__TARGET static void CC__VERSION(finish_squares)(const unsigned char *restrict source, const double *restrict added,
-                                                   float lower, float upper, unsigned char *restrict out,
-                                                   int64_t count){
+                                                   float lower, float upper, bool past_cache,
+                                                   unsigned char *restrict out, int64_t count){
     FINISH(cc__square_root(square_at(source, i) + added[i]),
-           CC__VERSION(roots)(source, added, lower, upper, out, count))}
+           CC__VERSION(roots)(source, added, lower, upper, past_cache, out, count))}
 
 #define REVERSE(HOLDER)                                                                                                \
     for (int64_t i = 0; i < count; i++) {                                                                              \
@@ -267,6 +268,7 @@ static const cc__loops CC__VERSION(loops) = {
     .step_float32 = CC__VERSION(step_float32),
     .step_integer = CC__VERSION(step_integer),
     .load_squares = CC__VERSION(load_squares),
+    .has_roots_past_cache = CC__HAS_ROOTS,
     .finish_float32 = CC__VERSION(finish_float32),
     .finish_squares = CC__VERSION(finish_squares),
     .reverse = CC__VERSION(reverse),

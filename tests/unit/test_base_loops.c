@@ -374,7 +374,7 @@ static void check_finish(const cc__loops *loops)
                 store_one(CC_PIXEL_FLOAT32, cc__minimum(cc__maximum(value, (double)lower), (double)upper),
                           expected + 3 + 4 * i);
             }
-            loops->finish_float32(n % 2 == 1, values, lower, upper, found + 3, count);
+            loops->finish_float32(n % 2 == 1, values, lower, upper, n % 4 < 2, found + 3, count);
             expect_bytes(loops, "finish", "float32", found + 3, expected + 3, 4 * count);
         }
         write_cases(CC_PIXEL_FLOAT32, c, x + 1);
@@ -414,13 +414,13 @@ static double from_bits(uint64_t bits)
 static void expect_roots(const cc__loops *loops, const double *values, float lower, float upper, int64_t count)
 {
     unsigned char expected[ROOM];
-    unsigned char found[ROOM];
+    unsigned char found[ROOM] __attribute__((aligned(64)));
     memset(found, 0, sizeof found);
     memset(expected, 0, sizeof expected);
     for (int64_t i = 0; i < count; i++)
         store_one(CC_PIXEL_FLOAT32, cc__minimum(cc__maximum(sqrt(values[i]), (double)lower), (double)upper),
                   expected + 4 * i);
-    loops->finish_float32(true, values, lower, upper, found, count);
+    loops->finish_float32(true, values, lower, upper, false, found, count);
     for (int64_t i = 0; i < count; i++)
         if (memcmp(found + 4 * i, expected + 4 * i, 4) != 0)
             ck_abort_msg("%s, root of %a", loops->name, values[i]);
@@ -435,7 +435,7 @@ static void expect_roots(const cc__loops *loops, const double *values, float low
                   expected + 4 * i);
     }
     memset(found, 0, sizeof found);
-    loops->finish_squares((const unsigned char *)x, values, lower, upper, found, count);
+    loops->finish_squares((const unsigned char *)x, values, lower, upper, true, found, count);
     for (int64_t i = 0; i < count; i++)
         if (memcmp(found + 4 * i, expected + 4 * i, 4) != 0)
             ck_abort_msg("%s, root of the square of %a and %a", loops->name, (double)x[i], values[i]);
