@@ -65,9 +65,7 @@ cc_status cc__data_manager_bring(cc__data_manager *manager, const char *function
                 cc__plan_make_in(&manager->spare_steps, &manager->validity, box, place, scope, place, &topology, &plan);
         }
         if (status == CC_OK && plan.reads_undefined && scope == CC__PLAN_STALE)
-            status = cc__fail(CC_ERROR_UNINITIALIZED,
-                              "%s: the region has pixels that were never written, or lost when an operation failed",
-                              function);
+            status = cc__data_manager_fail_undefined(manager, function);
         if (status != CC_OK || (plan.count == 0 && site->memory.pixels != NULL))
             break;
         plan.asked_by = function;

@@ -106,6 +106,9 @@ cc_status cc__data_manager_check_stream(cc__data_manager *manager, const char *f
 /* CC_ERROR_BUSY, saying who excludes the caller; with the lock held. */
 cc_status cc__data_manager_fail_busy(const cc__data_manager *manager, const char *function, const cc__mapping *holder);
 
+/* CC_ERROR_UNINITIALIZED; with the lock held. */
+cc_status cc__data_manager_fail_undefined(const cc__data_manager *manager, const char *function);
+
 /* The number of cells that is too many; tests lower it. */
 extern int32_t cc__cells_before_tidying;
 

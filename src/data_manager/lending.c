@@ -28,15 +28,32 @@ static const char *name_of(cc_access access)
     return "used";
 }
 
+/* The label in quotes, if there is one. */
+static const char *name_pixels(const cc__data_manager *manager, char buffer[CC_LABEL_BYTES + 2])
+{
+    if (manager->label[0] == '\0')
+        return "the region";
+    snprintf(buffer, CC_LABEL_BYTES + 2, "\"%s\"", manager->label);
+    return buffer;
+}
+
 cc_status cc__data_manager_fail_busy(const cc__data_manager *manager, const char *function, const cc__mapping *holder)
 {
-    const char *quote = manager->label[0] != '\0' ? "\"" : "";
+    char label[CC_LABEL_BYTES + 2];
     char place[32] = "the host";
     if (holder->place != CC_PLACE_HOST)
         snprintf(place, sizeof place, "device %d", (int)holder->place);
-    return cc__fail(CC_ERROR_BUSY, "%s: pixels of %s%s%s are being %s on %s%s%s; unmap them first", function, quote,
-                    quote[0] != '\0' ? manager->label : "the region", quote, name_of(holder->access), place,
-                    holder->function != NULL ? " by " : "", holder->function != NULL ? holder->function : "");
+    return cc__fail(CC_ERROR_BUSY, "%s: pixels of %s are being %s on %s%s%s; unmap them first", function,
+                    name_pixels(manager, label), name_of(holder->access), place, holder->function != NULL ? " by " : "",
+                    holder->function != NULL ? holder->function : "");
+}
+
+cc_status cc__data_manager_fail_undefined(const cc__data_manager *manager, const char *function)
+{
+    char label[CC_LABEL_BYTES + 2];
+    return cc__fail(CC_ERROR_UNINITIALIZED,
+                    "%s: %s has pixels that were never written, or lost when an operation failed", function,
+                    name_pixels(manager, label));
 }
 
 /* Whoever uses pixels at another place, or copies any, counts on what is valid there: nobody may fill it again. */

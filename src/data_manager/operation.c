@@ -25,9 +25,7 @@ cc_status cc__data_manager_check_free(cc__data_manager *manager, const cc__acces
         status = cc__data_manager_fail_busy(manager, request->function, holder);
     else if (request->access != CC_ACCESS_WRITE &&
              cc__validity_count_pixels(&manager->validity, &request->box, CC__SOURCE_UNDEFINED) > 0)
-        status = cc__fail(CC_ERROR_UNINITIALIZED,
-                          "%s: the region has pixels that were never written, or lost when an operation failed",
-                          request->function);
+        status = cc__data_manager_fail_undefined(manager, request->function);
     else if (manager->loans != NULL)
         status = cc__loans_admit(manager, request->function, &request->box, request->place, request->access);
     cc__lock_let_go(&manager->lock);

@@ -5,6 +5,7 @@
 #include "memory/crew.h"
 #include "support/fault_sequence.h"
 #include "support/fixture.h"
+#include "support/numbers.h"
 
 #include <string.h>
 
@@ -18,15 +19,6 @@ typedef struct images {
     cc_image *output;
 } images;
 
-static void write_all(cc_image *image, float first, float step)
-{
-    float *pixels = NULL;
-    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, (void **)&pixels));
-    for (size_t n = 0; n < cc_image_get_size_bytes(image) / sizeof *pixels; n++)
-        pixels[n] = first + step * (float)(n * n % 17);
-    fixture_ok(cc_image_unmap_host(image, pixels));
-}
-
 /* What is wanted is on the device, so that there is something to fail. */
 static images begin(int32_t output_components)
 {
@@ -34,9 +26,9 @@ static images begin(int32_t output_components)
     all.input = fixture_image(CC_PIXEL_FLOAT32, 1, 2, WIDTH, HEIGHT, 1);
     all.field = fixture_image(CC_PIXEL_FLOAT32, 2, 2, WIDTH, HEIGHT, 1);
     all.output = fixture_image(CC_PIXEL_FLOAT32, output_components, 2, WIDTH, HEIGHT, 1);
-    write_all(all.input, 3, 1);
-    write_all(all.field, 0, 0.125F);
-    write_all(all.output, -1, 0);
+    numbers_put_squares(all.input, 3, 1);
+    numbers_put_squares(all.field, 0, 0.125F);
+    numbers_put_squares(all.output, -1, 0);
     if (fixture_device_count() > 0)
         fixture_ok(cc_image_prefetch(all.input, NULL, 0));
     return all;

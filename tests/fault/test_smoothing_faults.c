@@ -5,6 +5,7 @@
 #include "memory/crew.h"
 #include "support/fault_sequence.h"
 #include "support/fixture.h"
+#include "support/numbers.h"
 
 #include <string.h>
 
@@ -17,15 +18,6 @@ typedef struct images {
     cc_image *filter;
     cc_image *output;
 } images;
-
-static void write_all(cc_image *image, float first, float step)
-{
-    float *pixels = NULL;
-    fixture_ok(cc_image_map_host(image, NULL, CC_ACCESS_WRITE, (void **)&pixels));
-    for (size_t n = 0; n < cc_image_get_size_bytes(image) / sizeof *pixels; n++)
-        pixels[n] = first + step * (float)(n * n % 17);
-    fixture_ok(cc_image_unmap_host(image, pixels));
-}
 
 static void read_all(cc_image *image, float *out)
 {
@@ -42,9 +34,9 @@ static images begin(bool in_place)
     all.input = fixture_image(CC_PIXEL_FLOAT32, 1, 2, WIDTH, HEIGHT, 1);
     all.filter = fixture_image(CC_PIXEL_FLOAT32, 1, 1, 3, 1, 1);
     all.output = in_place ? cc_image_retain(all.input) : fixture_image(CC_PIXEL_FLOAT32, 1, 2, WIDTH, HEIGHT, 1);
-    write_all(all.filter, 0.25F, 0.125F);
-    write_all(all.output, -1, 0);
-    write_all(all.input, 3, 1);
+    numbers_put_squares(all.filter, 0.25F, 0.125F);
+    numbers_put_squares(all.output, -1, 0);
+    numbers_put_squares(all.input, 3, 1);
     if (fixture_device_count() > 0)
         fixture_ok(cc_image_prefetch(all.input, NULL, 0));
     return all;

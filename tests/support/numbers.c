@@ -106,6 +106,17 @@ void numbers_put(cc_image *image, const double *values)
     fixture_ok(cc_image_unmap_host(image, pixels));
 }
 
+void numbers_put_squares(cc_image *image, double first, double step)
+{
+    const int64_t count = numbers_count(image);
+    double *values = malloc((size_t)count * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    for (int64_t n = 0; n < count; ++n)
+        values[n] = first + step * (double)(n * n % 17);
+    numbers_put(image, values);
+    free(values);
+}
+
 cc_image *numbers_image(cc_pixel_type type, int32_t components, int64_t i, int64_t j, const double *values)
 {
     cc_image *image = fixture_image(type, components, 2, i, j, 1);

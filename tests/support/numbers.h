@@ -14,6 +14,9 @@ cc_image *numbers_image(cc_pixel_type type, int32_t components, int64_t i, int64
 /* Into an image that is there. */
 void numbers_put(cc_image *image, const double *values);
 
+/* The nth number is first + step * (n * n mod 17). */
+void numbers_put_squares(cc_image *image, double first, double step);
+
 /* How many numbers an image holds, and what they are, read on the host; free() takes the list. */
 int64_t numbers_count(const cc_image *image);
 double *numbers_of(cc_image *image);

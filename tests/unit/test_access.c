@@ -218,7 +218,11 @@ START_TEST(pixels_that_nobody_wrote_are_not_read)
     void *pixels = &image;
     expect_failure(CC_ERROR_UNINITIALIZED, "", cc_image_map_host(undefined, NULL, CC_ACCESS_READ, &pixels));
     expect_failure(CC_ERROR_UNINITIALIZED, "", cc_image_map_host(undefined, NULL, CC_ACCESS_READ_WRITE, &pixels));
-    expect_failure(CC_ERROR_UNINITIALIZED, "", cc_image_prefetch(undefined, NULL, CC_PLACE_HOST));
+    fixture_ok(cc_image_set_label(undefined, "fresh"));
+    expect_failure(CC_ERROR_UNINITIALIZED, "\"fresh\" has pixels", cc_image_prefetch(undefined, NULL, CC_PLACE_HOST));
+    fixture_ok(cc_image_set_label(undefined, NULL));
+    expect_failure(CC_ERROR_UNINITIALIZED, "the region has pixels",
+                   cc_image_add_value(undefined, 1, undefined, CC_STREAM_DEFAULT));
     ck_assert_ptr_eq(pixels, &image);
     ck_assert_uint_eq(fixture_counters(undefined).host_allocations, 0);
     byte_pixels_write_host(undefined, &left, 6);
