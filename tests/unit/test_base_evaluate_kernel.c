@@ -37,6 +37,14 @@ static bool is_magnitude(const void *kernel)
            kernel == (const void *)magnitude_of_4;
 }
 
+static bool is_bytes(const void *kernel)
+{
+    for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+        if (kernel == bytes_kernel((cc__bytes_form)form))
+            return true;
+    return false;
+}
+
 #define COMPLEX_KERNELS(KIND)                                                                                          \
     (const void *)KIND##_product_step, (const void *)KIND##_quotient_step, (const void *)KIND##_square_step,           \
         (const void *)KIND##_conjugate_step, (const void *)KIND##_real_step, (const void *)KIND##_imaginary_step,      \
@@ -82,6 +90,9 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     } else if (is_complex(kernel)) {
         void (*run)(const cc__complex_plan) = (void (*)(const cc__complex_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__complex_plan *)arguments[0]));
+    } else if (is_bytes(kernel)) {
+        void (*run)(const cc__bytes_plan) = (void (*)(const cc__bytes_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__bytes_plan *)arguments[0]));
     } else if (is_magnitude(kernel)) {
         void (*run)(const cc__magnitude_plan) = (void (*)(const cc__magnitude_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__magnitude_plan *)arguments[0]));
@@ -845,7 +856,12 @@ static cc__evaluate direct_work(cc_pixel_type type, int64_t count, int32_t kind,
     work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
     work.steps[1] = (cc__instruction){.kind = kind, .a = value, .b = value, .slot = -1};
     work.steps[1].b.value = 3.0 * number;
-    if (has_y && kind == CC_STEP_MULTIPLY_ADD)
+    if (kind == CC_STEP_SELECT) { /* of a threshold */
+        work.steps[1].kind = CC_STEP_WITHIN;
+        work.steps[2] = (cc__instruction){.kind = kind, .a = value, .b = value, .slot = -1};
+        work.steps[2].b.value = -number;
+        work.step_count = 3;
+    } else if (has_y && kind == CC_STEP_MULTIPLY_ADD)
         work.steps[1].b = second;
     else if (has_y)
         work.steps[1].a = second;
@@ -861,10 +877,10 @@ static bool is_direct(const cc__evaluate *work)
 
 START_TEST(direct_kernels_agree_with_the_host)
 {
-    static const int32_t kinds[] = {CC_STEP_ADD,         CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
-                                    CC_STEP_MINIMUM,     CC_STEP_MAXIMUM,  CC_STEP_NEGATE,   CC_STEP_ABSOLUTE,
-                                    CC_STEP_SQUARE,      CC_STEP_CLAMP,    CC_STEP_WITHIN,   CC_STEP_SQUARE_ROOT,
-                                    CC_STEP_MULTIPLY_ADD};
+    static const int32_t kinds[] = {CC_STEP_ADD,          CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
+                                    CC_STEP_MINIMUM,      CC_STEP_MAXIMUM,  CC_STEP_NEGATE,   CC_STEP_ABSOLUTE,
+                                    CC_STEP_SQUARE,       CC_STEP_CLAMP,    CC_STEP_WITHIN,   CC_STEP_SQUARE_ROOT,
+                                    CC_STEP_MULTIPLY_ADD, CC_STEP_SELECT};
     static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 63, 1024, 1027, 2999};
     const cc_pixel_type type = _i == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
     static const double numbers[] = {0.75, 0.1, -1e-60, 1e300};
@@ -876,7 +892,7 @@ START_TEST(direct_kernels_agree_with_the_host)
         buffers[n] = aligned_alloc(64, bytes);
         write_cases(type, 7 * n, most, buffers[n]);
     }
-    for (int32_t kind = 0; kind < 13; kind++) {
+    for (int32_t kind = 0; kind < 14; kind++) {
         for (int32_t variant = 0; variant < 32; variant++) {
             for (int32_t c = 0; c < 10; c++) {
                 const int64_t skip = (c + kind) % 4, skip_y = variant & 4 ? skip + 1 : skip;
@@ -900,6 +916,55 @@ START_TEST(direct_kernels_agree_with_the_host)
         }
     }
     ck_assert_int_gt(direct, done * 2 / 3);
+    for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Minima, maxima, limits and thresholds of 8-bit integers, with limits between integers and beyond all of them. */
+START_TEST(kernels_of_bytes_agree_with_the_host)
+{
+    static const double limits[] = {0,  51.5, 50,     50.5,  126.5, 127,  200,   255,
+                                    -1, -128, -128.5, -7.25, 300,   -300, 1e300, NAN};
+    unsigned char *buffers[4];
+    uint32_t state = 12 + (uint32_t)_i;
+    int32_t counts[5] = {0};
+    for (int32_t n = 0; n < 4; n++) {
+        buffers[n] = aligned_alloc(64, 8192);
+        random_bytes(&state, buffers[n], 8192);
+    }
+    for (int32_t round = 0; round < 500; round++) {
+        const cc_pixel_type type = random_below(&state, 2) == 0 ? CC_PIXEL_UINT8 : CC_PIXEL_INT8;
+        const int64_t skip = random_below(&state, 17);
+        const int64_t count = round % 5 == 0 ? 8000 + random_below(&state, 100) : 1 + random_below(&state, 200);
+        const int32_t what = round % 4;
+        const int32_t kinds[] = {CC_STEP_MINIMUM, CC_STEP_MAXIMUM, CC_STEP_CLAMP, CC_STEP_WITHIN};
+        cc__evaluate work = direct_work(type, count, kinds[what], what < 2, limits[random_below(&state, 16)], buffers,
+                                        skip, skip + (random_below(&state, 8) == 0));
+        work.steps[1].b.value = limits[random_below(&state, 16)];
+        if (what == 3) {
+            work.steps[2] = (cc__instruction){.kind = CC_STEP_SELECT,
+                                              .a = {.kind = CC__TERM_VALUE, .value = limits[random_below(&state, 16)]},
+                                              .b = {.kind = CC__TERM_VALUE, .value = limits[random_below(&state, 16)]},
+                                              .slot = -1};
+            work.step_count = 3;
+        }
+        memset(buffers[2], 0x5a, 8192);
+        memset(buffers[3], 0x5a, 8192);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[3] + skip;
+        if (random_below(&state, 4) == 0) {
+            memcpy(work.destination.data, work.sources[0].data, (size_t)count);
+            work.sources[0].data = work.destination.data;
+        }
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[2], buffers[3], 8192) == 0, "round %d: %g to %g", round, work.steps[1].a.value,
+                      work.steps[1].b.value);
+        for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+            counts[form] += last_kernel == bytes_kernel((cc__bytes_form)form);
+    }
+    for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+        ck_assert_int_gt(counts[form], 15);
     for (int32_t n = 0; n < 4; n++)
         free(buffers[n]);
 }
@@ -953,6 +1018,7 @@ int main(void)
     tcase_add_test(tcase, plain_limits_do_what_limits_do);
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_loop_test(tcase, direct_kernels_agree_with_the_host, 0, 2);
+    tcase_add_loop_test(tcase, kernels_of_bytes_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, the_parts_of_split_rows);
     tcase_add_test(tcase, failed_launches_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
