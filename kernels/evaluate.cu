@@ -123,7 +123,7 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
         kernel = plan->is_wide != 0 ? (const void *)wide_two_step : (const void *)narrow_two_step;
     const bool is_cast = cc__shallow_is_float32_cast(plan);
     if (is_cast)
-        kernel = (const void *)float32_cast_step;
+        kernel = cc__shallow_is_small_cast(plan) ? (const void *)small_cast_step : (const void *)float32_cast_step;
     const int64_t tile = (int64_t)CC__BLOCK_THREADS * (is_cast                   ? CC__SHALLOW_UNITS_OF_CAST
                                                        : plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO
                                                        : plan->is_wide != 0      ? CC__SHALLOW_WIDE_UNITS

@@ -12,6 +12,7 @@
  */
 #define CC__SHALLOW_NARROW_UNIT 4
 #define CC__SHALLOW_WIDE_UNIT 2     /* where a type has 64 bits */
+#define CC__SHALLOW_SMALL_UNIT 8    /* casts between types of up to 16 bits */
 #define CC__SHALLOW_UNITS 4         /* of a thread, loaded before it goes on */
 #define CC__SHALLOW_WIDE_UNITS 3    /* the same where a type has 64 bits */
 #define CC__SHALLOW_UNITS_OF_CAST 2 /* the same without a step */
@@ -113,6 +114,17 @@ static inline bool cc__shallow_find(const cc__evaluate *work, const cc__lattice 
     return true;
 }
 
+/* Whether float32 does the same as float64. */
+static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
+{
+    return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
+}
+
+static inline bool cc__shallow_is_small_cast(const cc__shallow_plan *plan)
+{
+    return cc__shallow_is_float32_cast(plan) && plan->from_bytes[0] <= 2 && plan->to_bytes <= 2;
+}
+
 /* False when the work is not of this kind. */
 static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__shallow_plan *plan)
 {
@@ -139,24 +151,21 @@ static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lat
         return false;
     for (int32_t n = 0; n <= plan->source_count; n++)
         plan->is_wide |= !cc__dense_is_narrow(types[n]);
-    const int64_t unit = plan->is_wide != 0 ? CC__SHALLOW_WIDE_UNIT : CC__SHALLOW_NARROW_UNIT;
-    if (!cc__units_find(data, types, 1 + plan->source_count, unit, lattice->length, &plan->units))
-        return false;
     plan->to_type = types[0];
     plan->to_bytes = (int32_t)cc_pixel_type_size_bytes(types[0]);
-    plan->to = work->destination.data + (int64_t)plan->units.head * plan->to_bytes;
     for (int32_t n = 0; n < plan->source_count; n++) {
         plan->from_type[n] = types[1 + n];
         plan->from_bytes[n] = (int32_t)cc_pixel_type_size_bytes(types[1 + n]);
-        plan->from[n] = work->sources[number[n]].data + (int64_t)plan->units.head * plan->from_bytes[n];
     }
+    const int64_t unit = plan->is_wide != 0                ? CC__SHALLOW_WIDE_UNIT
+                         : cc__shallow_is_small_cast(plan) ? CC__SHALLOW_SMALL_UNIT
+                                                           : CC__SHALLOW_NARROW_UNIT;
+    if (!cc__units_find(data, types, 1 + plan->source_count, unit, lattice->length, &plan->units))
+        return false;
+    plan->to = work->destination.data + (int64_t)plan->units.head * plan->to_bytes;
+    for (int32_t n = 0; n < plan->source_count; n++)
+        plan->from[n] = work->sources[number[n]].data + (int64_t)plan->units.head * plan->from_bytes[n];
     return true;
-}
-
-/* Whether float32 does the same as float64. */
-static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
-{
-    return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
 }
 
 /* Whether conversions take longer than the memory does: those into small types, and those of two sources. */
