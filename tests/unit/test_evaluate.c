@@ -420,7 +420,7 @@ START_TEST(complex_steps_that_leave_the_parts_apart)
              *single = numbers_image(CC_PIXEL_COMPLEX128, 1, 1, 1, one),
              *column = numbers_image(CC_PIXEL_COMPLEX64, 1, 3, 1, x),
              *output = fixture_image(CC_PIXEL_COMPLEX128, 2, 2, 3, 1, 1);
-    bring_to_device(a);
+    fixture_bring_to_device(a);
     fixture_ok(cc_image_add(a, b, output, STREAM));
     numbers_expect(output, (const double[]){5, 0, 0, 0, INFINITY, INFINITY, NAN, 0, -0.0, 0, (float)1e30 + 1.0, 1});
     fixture_ok(cc_image_cast(a, output, STREAM));
