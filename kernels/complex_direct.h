@@ -38,12 +38,15 @@ static __device__ inline complex128_bits complex128_MULTIPLY(complex128_bits x, 
     return complex128_of(cc__complex_product(complex128_value(x), complex128_value(y), 0));
 }
 
-/* Where both parts are surely what the exact quotient becomes. */
+/* Where both parts are surely what the exact quotient becomes. All that is divided by 0 is NaN. */
 static __device__ inline complex64_bits complex64_about_DIVIDE(complex64_bits x, complex64_bits y, bool *is_sure)
 {
     const cc__complex about = cc__complex64_about_quotient(complex64_value(x), complex64_value(y));
-    const complex64_bits made = {cc__bits_of_float32((float)about.real), cc__bits_of_float32((float)about.imaginary)};
-    *is_sure = *is_sure & !(cc__is_unsure(about.real) | cc__is_unsure(about.imaginary));
+    const bool by_zero = ((y.real | y.imaginary) & INT32_MAX) == 0;
+    const uint32_t nan = UINT32_C(0x7fc00000);
+    const complex64_bits made = {by_zero ? nan : cc__bits_of_float32((float)about.real),
+                                 by_zero ? nan : cc__bits_of_float32((float)about.imaginary)};
+    *is_sure = *is_sure & (by_zero | !(cc__is_unsure(about.real) | cc__is_unsure(about.imaginary)));
     return made;
 }
 
@@ -201,7 +204,7 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
 
 DEFINE_STEPS(complex64, CC__COMPLEX_NARROW_UNIT)
 DEFINE_STEPS(complex128, CC__COMPLEX_WIDE_UNIT)
-DEFINE_DIRECT(complex64_quotient, complex64_bits, complex64_bits, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 5, 1,
+DEFINE_DIRECT(complex64_quotient, complex64_bits, complex64_bits, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 4, 1,
               complex64_about_DIVIDE(x, y, &is_sure), complex64_DIVIDE(x, y))
 DEFINE_SURE(complex128_quotient, complex128_bits, complex128_bits, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 4, 1,
             complex128_DIVIDE(x, y))

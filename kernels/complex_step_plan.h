@@ -80,28 +80,19 @@ static inline int64_t cc__complex_unit(const cc__complex_plan *plan)
 /* False when the work is not of this kind. */
 static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__complex_plan *plan)
 {
-    const cc__instruction *step = &work->steps[1];
-    const cc__term *loaded = &work->steps[0].a;
-    int32_t y = -1;
-    if (work->numbers != CC__NUMBERS_COMPLEX || !cc__shallow_is_row(work, lattice) || work->step_count > 2 ||
-        loaded->kind != CC__TERM_SOURCE)
+    cc__shallow_terms terms;
+    if (work->numbers != CC__NUMBERS_COMPLEX || !cc__shallow_terms_find(work, lattice, &terms) ||
+        !cc__complex_has_step(terms.kind))
         return false;
+    const cc_pixel_type *types = terms.types;
     memset(plan, 0, sizeof *plan);
-    plan->kind = work->step_count > 1 ? step->kind : CC_STEP_LOAD;
-    plan->reals = step->reals;
-    if (!cc__complex_has_step(plan->kind) || (work->step_count > 1 && plan->kind == CC_STEP_LOAD))
-        return false;
-    if (plan->kind != CC_STEP_LOAD &&
-        (!cc__shallow_take(&step->a, cc__dense_uses_a(step->kind), &y, &plan->a, &plan->a_is_y) ||
-         !cc__shallow_take(&step->b, cc__dense_uses_b(step->kind), &y, &plan->b, &plan->b_is_y)))
-        return false;
-
-    const int32_t number[2] = {loaded->number, y};
-    const void *data[3];
-    cc_pixel_type types[3];
-    plan->source_count = y >= 0 ? 2 : 1;
-    if (!cc__shallow_find(work, lattice, number, plan->source_count, data, types))
-        return false;
+    plan->kind = terms.kind;
+    plan->reals = work->steps[1].reals;
+    plan->a = terms.a;
+    plan->b = terms.b;
+    plan->a_is_y = terms.a_is_y;
+    plan->b_is_y = terms.b_is_y;
+    plan->source_count = terms.source_count;
     plan->is_wide = !cc__complex_has_type(types[0], false);
     for (int32_t n = 0; n <= plan->source_count; n++)
         if (!cc__complex_has_type(types[n], plan->is_wide != 0))
@@ -109,11 +100,12 @@ static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lat
     plan->to_is_real = cc__complex_is_real(types[0]);
     for (int32_t n = 0; n < plan->source_count; n++)
         plan->from_is_real[n] = cc__complex_is_real(types[1 + n]);
-    if (!cc__units_find(data, types, 1 + plan->source_count, cc__complex_unit(plan), lattice->length, &plan->units))
+    if (!cc__units_find(terms.data, types, 1 + plan->source_count, cc__complex_unit(plan), lattice->length,
+                        &plan->units))
         return false;
     plan->to = work->destination.data + plan->units.head * lattice->step[0];
     for (int32_t n = 0; n < plan->source_count; n++)
-        plan->from[n] = work->sources[number[n]].data + plan->units.head * lattice->step[1 + number[n]];
+        plan->from[n] = work->sources[terms.number[n]].data + plan->units.head * lattice->step[1 + terms.number[n]];
     return true;
 }
 

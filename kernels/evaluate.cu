@@ -1,6 +1,7 @@
 /* Expressions on the GPU: which kernel does one, and how it is started. */
 #include "kernels/complex_direct.h"
 #include "kernels/complex_step.h"
+#include "kernels/evaluate_bytes.h"
 #include "kernels/evaluate_dense.h"
 #include "kernels/evaluate_direct.h"
 #include "kernels/evaluate_packs.h"
@@ -12,6 +13,13 @@
 #include "kernels/magnitude.h"
 
 static cc_status launch_direct(const cc__direct_plan *plan, const void *kernel, const cc__launcher *launcher)
+{
+    void *arguments[] = {(void *)plan};
+    return launcher->launch(launcher, kernel, (uint32_t)(plan->vectors / CC__BLOCK_THREADS + 1), CC__BLOCK_THREADS,
+                            arguments);
+}
+
+static cc_status launch_bytes(const cc__bytes_plan *plan, const void *kernel, const cc__launcher *launcher)
 {
     void *arguments[] = {(void *)plan};
     return launcher->launch(launcher, kernel, (uint32_t)(plan->vectors / CC__BLOCK_THREADS + 1), CC__BLOCK_THREADS,
@@ -115,7 +123,7 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
         kernel = plan->is_wide != 0 ? (const void *)wide_two_step : (const void *)narrow_two_step;
     const bool is_cast = cc__shallow_is_float32_cast(plan);
     if (is_cast)
-        kernel = (const void *)float32_cast_step;
+        kernel = cc__shallow_is_small_cast(plan) ? (const void *)small_cast_step : (const void *)float32_cast_step;
     const int64_t tile = (int64_t)CC__BLOCK_THREADS * (is_cast                   ? CC__SHALLOW_UNITS_OF_CAST
                                                        : plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO
                                                        : plan->is_wide != 0      ? CC__SHALLOW_WIDE_UNITS
@@ -175,6 +183,7 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
 {
     cc__lattice lattice;
     cc__dense_plan dense;
+    cc__bytes_plan bytes;
     cc__direct_plan direct;
     cc__shallow_plan shallow;
     cc__table_plan table;
@@ -186,6 +195,9 @@ cc_status cc__launch_evaluate_row(const cc__evaluate *work, const cc__launcher *
     if (form != CC__DIRECT_NONE)
         return launch_direct(
             &direct, direct_kernel(form, work->steps[1].kind, work->destination_type == CC_PIXEL_FLOAT64), launcher);
+    const cc__bytes_form bytes_form = cc__bytes_plan_make(work, &lattice, &bytes);
+    if (bytes_form != CC__BYTES_NONE)
+        return launch_bytes(&bytes, bytes_kernel(bytes_form), launcher);
     *out_done = false;
     if (cc__evaluate_is_copy(work))
         return CC_OK;

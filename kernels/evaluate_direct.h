@@ -80,6 +80,9 @@ DEFINE_NUMBERS(WITHIN)
 DEFINE_DIRECT(numbers_CLAMP, 32, float, 0,
               cc__store_float32(cc__float32_minimum(cc__float32_maximum(x, (float)plan->a), (float)plan->b)))
 FOR_EACH_STEP_WITH_A_AND_B(DEFINE_WIDE_NUMBERS)
+DEFINE_DIRECT(choice, 32, float, 0,
+              (uint32_t)(plan->a <= (double)x && (double)x <= plan->b ? plan->inside : plan->outside))
+DEFINE_DIRECT(choice_wide, 64, double, 0, plan->a <= x && x <= plan->b ? plan->inside : plan->outside)
 DEFINE_DIRECT(axpy, 32, float, 1, cc__store_FLOAT32(cc__scale_and_shift((double)x, plan->a, (double)y)))
 DEFINE_DIRECT(scale, 32, float, 0, cc__store_FLOAT32(cc__scale_and_shift((double)x, plan->a, plan->b)))
 DEFINE_DIRECT(axpy_wide, 64, double, 1, cc__store_FLOAT64(cc__scale_and_shift(x, plan->a, y)))
@@ -123,6 +126,8 @@ static const void *direct_kernel(cc__direct_form form, int32_t kind, bool is_wid
         break;
     case CC__DIRECT_AXPY:
         return is_wide ? (const void *)evaluate_direct_axpy_wide : (const void *)evaluate_direct_axpy;
+    case CC__DIRECT_CHOICE:
+        return is_wide ? (const void *)evaluate_direct_choice_wide : (const void *)evaluate_direct_choice;
     case CC__DIRECT_SCALE:
         return is_wide ? (const void *)evaluate_direct_scale_wide : (const void *)evaluate_direct_scale;
     }

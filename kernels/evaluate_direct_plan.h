@@ -1,8 +1,9 @@
-/* How one step on rows of float32 or float64 without gaps is computed on the GPU. Plain C. */
+/* How one step, or a threshold, on rows of float32 or float64 without gaps is computed on the GPU. Plain C. */
 #ifndef CC_KERNELS_EVALUATE_DIRECT_PLAN_H
 #define CC_KERNELS_EVALUATE_DIRECT_PLAN_H
 
 #include "base/evaluate.h"
+#include "kernels/pixel_math.h"
 #include "kernels/tiles.h"
 
 #include <stdbool.h>
@@ -21,6 +22,8 @@ typedef struct cc__direct_plan {
     int32_t tail; /* after the last vector */
     double a;
     double b;
+    uint64_t inside; /* bits of what a threshold gives */
+    uint64_t outside;
 } cc__direct_plan;
 
 /* Which forms have kernels of their own. */
@@ -30,7 +33,8 @@ typedef enum cc__direct_form {
     CC__DIRECT_VALUE = 2,   /* x and a, also for steps without operand */
     CC__DIRECT_NUMBERS = 3, /* x, and a and b that are not float32, in float64 */
     CC__DIRECT_AXPY = 4,    /* x * a + y */
-    CC__DIRECT_SCALE = 5    /* x * a + b */
+    CC__DIRECT_SCALE = 5,   /* x * a + b */
+    CC__DIRECT_CHOICE = 6   /* one of two values, depending on whether a <= x <= b */
 } cc__direct_form;
 
 static inline bool cc__direct_has_type(const cc__evaluate *work)
@@ -44,13 +48,25 @@ static inline bool cc__direct_has_type(const cc__evaluate *work)
     return true;
 }
 
+/* Whether values are all that the steps of cc_image_threshold() take. */
+static inline bool cc__direct_is_choice(const cc__evaluate *work)
+{
+    const cc__instruction *within = &work->steps[1];
+    const cc__instruction *select = &work->steps[2];
+    return work->step_count == 3 && within->kind == CC_STEP_WITHIN && within->a.kind == CC__TERM_VALUE &&
+           within->b.kind == CC__TERM_VALUE && select->kind == CC_STEP_SELECT && select->a.kind == CC__TERM_VALUE &&
+           select->b.kind == CC__TERM_VALUE;
+}
+
 static inline cc__direct_form cc__direct_form_of(const cc__evaluate *work)
 {
     const cc__instruction *step = &work->steps[1];
     const cc__term *loaded = &work->steps[0].a;
-    if (work->numbers != CC__NUMBERS_REAL || work->step_count != 2 || !cc__direct_has_type(work) ||
-        loaded->kind != CC__TERM_SOURCE || loaded->number != 0)
+    if (work->numbers != CC__NUMBERS_REAL || !cc__direct_has_type(work) || loaded->kind != CC__TERM_SOURCE ||
+        loaded->number != 0)
         return CC__DIRECT_NONE;
+    if (work->step_count != 2)
+        return cc__direct_is_choice(work) ? CC__DIRECT_CHOICE : CC__DIRECT_NONE;
     switch (step->kind) {
     case CC_STEP_ADD:
     case CC_STEP_SUBTRACT:
@@ -95,6 +111,11 @@ static inline cc__direct_form cc__direct_plan_make(const cc__evaluate *work, con
     memset(plan, 0, sizeof *plan);
     plan->a = step->a.value;
     plan->b = step->b.value;
+    if (form == CC__DIRECT_CHOICE) {
+        const cc__instruction *select = &work->steps[2];
+        plan->inside = bytes == 8 ? cc__store_FLOAT64(select->a.value) : cc__store_FLOAT32(select->a.value);
+        plan->outside = bytes == 8 ? cc__store_FLOAT64(select->b.value) : cc__store_FLOAT32(select->b.value);
+    }
     const cc__term *other = form == CC__DIRECT_AXPY ? &step->b : &step->a;
     const bool has_y = form == CC__DIRECT_AXPY || form == CC__DIRECT_TWO;
     const unsigned char *x = work->sources[0].data;

@@ -103,6 +103,14 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
 #include "kernels/evaluate_shallow_units.h"
 #undef SHALLOW
 #undef SHALLOW_UNIT
+#undef SHALLOW_FOR_EACH_TYPE
+
+#define SHALLOW(name) small_cast_##name
+#define SHALLOW_UNIT CC__SHALLOW_SMALL_UNIT
+#define SHALLOW_FOR_EACH_TYPE(X) CC__FOR_EACH_TYPE_UP_TO_16_BITS(X)
+#include "kernels/evaluate_shallow_units.h"
+#undef SHALLOW
+#undef SHALLOW_UNIT
 #undef SHALLOW_UNITS
 #undef SHALLOW_SOURCES
 #undef SHALLOW_NUMBER

@@ -12,6 +12,7 @@
  */
 #define CC__SHALLOW_NARROW_UNIT 4
 #define CC__SHALLOW_WIDE_UNIT 2     /* where a type has 64 bits */
+#define CC__SHALLOW_SMALL_UNIT 8    /* casts between types of up to 16 bits */
 #define CC__SHALLOW_UNITS 4         /* of a thread, loaded before it goes on */
 #define CC__SHALLOW_WIDE_UNITS 3    /* the same where a type has 64 bits */
 #define CC__SHALLOW_UNITS_OF_CAST 2 /* the same without a step */
@@ -98,57 +99,44 @@ static inline bool cc__shallow_take(const cc__term *term, bool is_used, int32_t 
     return true;
 }
 
-/* The destination, then these sources, if they are dense. */
-static inline bool cc__shallow_find(const cc__evaluate *work, const cc__lattice *lattice, const int32_t number[2],
-                                    int32_t source_count, const void *out_data[3], cc_pixel_type out_types[3])
-{
-    out_data[0] = work->destination.data;
-    out_types[0] = work->destination_type;
-    for (int32_t n = 0; n < source_count; n++) {
-        if (!cc__shallow_is_dense(work, lattice, number[n]))
-            return false;
-        out_data[1 + n] = work->sources[number[n]].data;
-        out_types[1 + n] = work->sources[number[n]].type;
-    }
-    return true;
-}
+/* What LOAD of a source and at most one more step take, and where it is: of the destination, the source, then y. */
+typedef struct cc__shallow_terms {
+    int32_t kind; /* of the step; LOAD: none */
+    double a;     /* operands that are numbers */
+    double b;
+    int32_t a_is_y; /* operands are `a` and `b` or the second source */
+    int32_t b_is_y;
+    int32_t source_count;
+    int32_t number[2]; /* of the sources in the work */
+    const void *data[3];
+    cc_pixel_type types[3];
+} cc__shallow_terms;
 
-/* False when the work is not of this kind. */
-static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__shallow_plan *plan)
+/* False when the work takes anything else, or sources that are not dense. */
+static inline bool cc__shallow_terms_find(const cc__evaluate *work, const cc__lattice *lattice, cc__shallow_terms *out)
 {
     const cc__instruction *step = &work->steps[1];
     const cc__term *loaded = &work->steps[0].a;
     int32_t y = -1;
-    if (work->numbers != CC__NUMBERS_REAL || !cc__shallow_is_row(work, lattice) || work->step_count > 2 ||
-        work->steps[0].kind != CC_STEP_LOAD || loaded->kind != CC__TERM_SOURCE)
+    if (!cc__shallow_is_row(work, lattice) || work->step_count > 2 || work->steps[0].kind != CC_STEP_LOAD ||
+        loaded->kind != CC__TERM_SOURCE || (work->step_count > 1 && step->kind == CC_STEP_LOAD))
         return false;
-    memset(plan, 0, sizeof *plan);
-    plan->kind = work->step_count > 1 ? step->kind : CC_STEP_LOAD;
-    if (plan->kind == CC_STEP_ARGUMENT || (work->step_count > 1 && plan->kind == CC_STEP_LOAD))
+    memset(out, 0, sizeof *out);
+    out->kind = work->step_count > 1 ? step->kind : CC_STEP_LOAD;
+    if (out->kind != CC_STEP_LOAD &&
+        (!cc__shallow_take(&step->a, cc__dense_uses_a(step->kind), &y, &out->a, &out->a_is_y) ||
+         !cc__shallow_take(&step->b, cc__dense_uses_b(step->kind), &y, &out->b, &out->b_is_y)))
         return false;
-    if (plan->kind != CC_STEP_LOAD &&
-        (!cc__shallow_take(&step->a, cc__dense_uses_a(step->kind), &y, &plan->a, &plan->a_is_y) ||
-         !cc__shallow_take(&step->b, cc__dense_uses_b(step->kind), &y, &plan->b, &plan->b_is_y)))
-        return false;
-
-    const int32_t number[2] = {loaded->number, y};
-    const void *data[3];
-    cc_pixel_type types[3];
-    plan->source_count = y >= 0 ? 2 : 1;
-    if (!cc__shallow_find(work, lattice, number, plan->source_count, data, types))
-        return false;
-    for (int32_t n = 0; n <= plan->source_count; n++)
-        plan->is_wide |= !cc__dense_is_narrow(types[n]);
-    const int64_t unit = plan->is_wide != 0 ? CC__SHALLOW_WIDE_UNIT : CC__SHALLOW_NARROW_UNIT;
-    if (!cc__units_find(data, types, 1 + plan->source_count, unit, lattice->length, &plan->units))
-        return false;
-    plan->to_type = types[0];
-    plan->to_bytes = (int32_t)cc_pixel_type_size_bytes(types[0]);
-    plan->to = work->destination.data + (int64_t)plan->units.head * plan->to_bytes;
-    for (int32_t n = 0; n < plan->source_count; n++) {
-        plan->from_type[n] = types[1 + n];
-        plan->from_bytes[n] = (int32_t)cc_pixel_type_size_bytes(types[1 + n]);
-        plan->from[n] = work->sources[number[n]].data + (int64_t)plan->units.head * plan->from_bytes[n];
+    out->number[0] = loaded->number;
+    out->number[1] = y;
+    out->source_count = y >= 0 ? 2 : 1;
+    out->data[0] = work->destination.data;
+    out->types[0] = work->destination_type;
+    for (int32_t n = 0; n < out->source_count; n++) {
+        if (!cc__shallow_is_dense(work, lattice, out->number[n]))
+            return false;
+        out->data[1 + n] = work->sources[out->number[n]].data;
+        out->types[1 + n] = work->sources[out->number[n]].type;
     }
     return true;
 }
@@ -157,6 +145,45 @@ static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lat
 static inline bool cc__shallow_is_float32_cast(const cc__shallow_plan *plan)
 {
     return plan->kind == CC_STEP_LOAD && cc__fits_float32(plan->from_type[0]) && cc__fits_float32(plan->to_type);
+}
+
+static inline bool cc__shallow_is_small_cast(const cc__shallow_plan *plan)
+{
+    return cc__shallow_is_float32_cast(plan) && plan->from_bytes[0] <= 2 && plan->to_bytes <= 2;
+}
+
+/* False when the work is not of this kind. */
+static inline bool cc__shallow_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__shallow_plan *plan)
+{
+    cc__shallow_terms terms;
+    if (work->numbers != CC__NUMBERS_REAL || !cc__shallow_terms_find(work, lattice, &terms) ||
+        terms.kind == CC_STEP_ARGUMENT)
+        return false;
+    const cc_pixel_type *types = terms.types;
+    memset(plan, 0, sizeof *plan);
+    plan->kind = terms.kind;
+    plan->a = terms.a;
+    plan->b = terms.b;
+    plan->a_is_y = terms.a_is_y;
+    plan->b_is_y = terms.b_is_y;
+    plan->source_count = terms.source_count;
+    for (int32_t n = 0; n <= plan->source_count; n++)
+        plan->is_wide |= !cc__dense_is_narrow(types[n]);
+    plan->to_type = types[0];
+    plan->to_bytes = (int32_t)cc_pixel_type_size_bytes(types[0]);
+    for (int32_t n = 0; n < plan->source_count; n++) {
+        plan->from_type[n] = types[1 + n];
+        plan->from_bytes[n] = (int32_t)cc_pixel_type_size_bytes(types[1 + n]);
+    }
+    const int64_t unit = plan->is_wide != 0                ? CC__SHALLOW_WIDE_UNIT
+                         : cc__shallow_is_small_cast(plan) ? CC__SHALLOW_SMALL_UNIT
+                                                           : CC__SHALLOW_NARROW_UNIT;
+    if (!cc__units_find(terms.data, types, 1 + plan->source_count, unit, lattice->length, &plan->units))
+        return false;
+    plan->to = work->destination.data + (int64_t)plan->units.head * plan->to_bytes;
+    for (int32_t n = 0; n < plan->source_count; n++)
+        plan->from[n] = work->sources[terms.number[n]].data + (int64_t)plan->units.head * plan->from_bytes[n];
+    return true;
 }
 
 /* Whether conversions take longer than the memory does: those into small types, and those of two sources. */

@@ -28,13 +28,21 @@ static bool is_shallow(const void *kernel)
 {
     return kernel == (const void *)narrow_one_step || kernel == (const void *)narrow_two_step ||
            kernel == (const void *)wide_one_step || kernel == (const void *)wide_two_step ||
-           kernel == (const void *)float32_cast_step;
+           kernel == (const void *)float32_cast_step || kernel == (const void *)small_cast_step;
 }
 
 static bool is_magnitude(const void *kernel)
 {
     return kernel == (const void *)magnitude_of_2 || kernel == (const void *)magnitude_of_3 ||
            kernel == (const void *)magnitude_of_4;
+}
+
+static bool is_bytes(const void *kernel)
+{
+    for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+        if (kernel == bytes_kernel((cc__bytes_form)form))
+            return true;
+    return false;
 }
 
 #define COMPLEX_KERNELS(KIND)                                                                                          \
@@ -82,6 +90,9 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
     } else if (is_complex(kernel)) {
         void (*run)(const cc__complex_plan) = (void (*)(const cc__complex_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__complex_plan *)arguments[0]));
+    } else if (is_bytes(kernel)) {
+        void (*run)(const cc__bytes_plan) = (void (*)(const cc__bytes_plan))kernel;
+        cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__bytes_plan *)arguments[0]));
     } else if (is_magnitude(kernel)) {
         void (*run)(const cc__magnitude_plan) = (void (*)(const cc__magnitude_plan))kernel;
         cuda_on_host_run(0, grid_blocks, grid_blocks, block_threads, run(*(const cc__magnitude_plan *)arguments[0]));
@@ -226,15 +237,15 @@ START_TEST(any_work_agrees_with_the_host)
 }
 END_TEST
 
-#define COUNT_KERNELS 8
+#define COUNT_KERNELS 9
 
 /* Counts how often each of the kernels with few steps ran. */
 static void count_kernel(int32_t counts[COUNT_KERNELS])
 {
-    const void *const kernels[COUNT_KERNELS] = {(const void *)narrow_one_step,   (const void *)narrow_two_step,
-                                                (const void *)wide_one_step,     (const void *)wide_two_step,
-                                                (const void *)float32_cast_step, (const void *)evaluate_table_8,
-                                                (const void *)evaluate_table_16, (const void *)evaluate_table_32};
+    const void *const kernels[COUNT_KERNELS] = {
+        (const void *)narrow_one_step,  (const void *)narrow_two_step,   (const void *)wide_one_step,
+        (const void *)wide_two_step,    (const void *)float32_cast_step, (const void *)small_cast_step,
+        (const void *)evaluate_table_8, (const void *)evaluate_table_16, (const void *)evaluate_table_32};
     for (int32_t n = 0; n < COUNT_KERNELS; n++)
         counts[n] += last_kernel == kernels[n];
 }
@@ -286,8 +297,8 @@ START_TEST(kernels_of_one_step_agree_with_the_host)
         ck_assert_msg(memcmp(buffers[4], buffers[5], bytes) == 0, "round %d", round);
         count_kernel(counts);
     }
-    for (int32_t n = 0; n < 5; n++)
-        ck_assert_int_gt(counts[n], 20);
+    for (int32_t n = 0; n < 6; n++)
+        ck_assert_int_gt(counts[n], 12);
     for (int32_t n = 0; n < 6; n++)
         free(buffers[n]);
 }
@@ -406,12 +417,20 @@ static void check_about(double about, double exact)
     }
 }
 
-static void check_quotient(cc__complex x, cc__complex y)
+static void check_quotient(complex64_bits x, complex64_bits y)
 {
-    const cc__complex about = cc__complex64_about_quotient(x, y);
-    const cc__complex exact = cc__complex_quotient(x, y, 0);
+    const cc__complex about = cc__complex64_about_quotient(complex64_value(x), complex64_value(y));
+    const cc__complex exact = cc__complex_quotient(complex64_value(x), complex64_value(y), 0);
+    bool is_sure = true;
+    const complex64_bits made = complex64_about_DIVIDE(x, y, &is_sure);
     check_about(about.real, exact.real);
     check_about(about.imaginary, exact.imaginary);
+    if (is_sure) {
+        ck_assert_uint_eq(made.real, cc__store_FLOAT32(exact.real));
+        ck_assert_uint_eq(made.imaginary, cc__store_FLOAT32(exact.imaginary));
+    } else {
+        ck_assert((y.real | y.imaginary) << 1 != 0);
+    }
 }
 
 /* The quick ways for complex64 give the bits of those for all complex numbers, or say that they do not. */
@@ -419,7 +438,6 @@ START_TEST(steps_of_complex64_are_those_of_complex128)
 {
     uint32_t state = 3;
     int32_t unsure = 0;
-    double last = 1.0;
     for (int32_t round = 0; round < 100000; round++) {
         const uint32_t real = part_case(&state, 0x3f800000);
         const uint32_t imaginary = part_case(&state, real);
@@ -435,10 +453,12 @@ START_TEST(steps_of_complex64_are_those_of_complex128)
         if (is_sure)
             ck_assert_msg(angle == cc__store_FLOAT32(exact), "%08x %08x", real, imaginary);
         unsure += is_ordinary && !is_sure;
-        const cc__complex other = cc__complex_of(cc__load_FLOAT32(part_case(&state, real)), last);
+        const complex64_bits bits = {real, imaginary};
+        const complex64_bits last = {round % 16 == 0 ? real & 0x80000000 : part_case(&state, real),
+                                     round % 16 == 0 ? 0 : part_case(&state, real)};
+        const cc__complex other = complex64_value(last);
         check_both(cc__complex64_product(z, other), cc__complex_product(z, other, 0));
-        check_quotient(z, other);
-        last = z.real;
+        check_quotient(bits, last);
         ck_assert_msg(cc__store_FLOAT32(cc__complex64_magnitude(z)) == cc__store_FLOAT32(cc__complex_magnitude(z)),
                       "%08x %08x", real, imaginary);
     }
@@ -630,7 +650,7 @@ START_TEST(tables_agree_with_the_host)
         ck_assert_msg(memcmp(buffers[1], buffers[2], bytes) == 0, "round %d", round);
         count_kernel(counts);
     }
-    for (int32_t n = 5; n < COUNT_KERNELS; n++)
+    for (int32_t n = 6; n < COUNT_KERNELS; n++)
         ck_assert_int_gt(counts[n], 5);
     for (int32_t n = 0; n < 3; n++)
         free(buffers[n]);
@@ -845,7 +865,12 @@ static cc__evaluate direct_work(cc_pixel_type type, int64_t count, int32_t kind,
     work.steps[0] = (cc__instruction){.kind = CC_STEP_LOAD, .a = {.kind = CC__TERM_SOURCE}, .slot = -1};
     work.steps[1] = (cc__instruction){.kind = kind, .a = value, .b = value, .slot = -1};
     work.steps[1].b.value = 3.0 * number;
-    if (has_y && kind == CC_STEP_MULTIPLY_ADD)
+    if (kind == CC_STEP_SELECT) { /* of a threshold */
+        work.steps[1].kind = CC_STEP_WITHIN;
+        work.steps[2] = (cc__instruction){.kind = kind, .a = value, .b = value, .slot = -1};
+        work.steps[2].b.value = -number;
+        work.step_count = 3;
+    } else if (has_y && kind == CC_STEP_MULTIPLY_ADD)
         work.steps[1].b = second;
     else if (has_y)
         work.steps[1].a = second;
@@ -861,10 +886,10 @@ static bool is_direct(const cc__evaluate *work)
 
 START_TEST(direct_kernels_agree_with_the_host)
 {
-    static const int32_t kinds[] = {CC_STEP_ADD,         CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
-                                    CC_STEP_MINIMUM,     CC_STEP_MAXIMUM,  CC_STEP_NEGATE,   CC_STEP_ABSOLUTE,
-                                    CC_STEP_SQUARE,      CC_STEP_CLAMP,    CC_STEP_WITHIN,   CC_STEP_SQUARE_ROOT,
-                                    CC_STEP_MULTIPLY_ADD};
+    static const int32_t kinds[] = {CC_STEP_ADD,          CC_STEP_SUBTRACT, CC_STEP_MULTIPLY, CC_STEP_DIVIDE,
+                                    CC_STEP_MINIMUM,      CC_STEP_MAXIMUM,  CC_STEP_NEGATE,   CC_STEP_ABSOLUTE,
+                                    CC_STEP_SQUARE,       CC_STEP_CLAMP,    CC_STEP_WITHIN,   CC_STEP_SQUARE_ROOT,
+                                    CC_STEP_MULTIPLY_ADD, CC_STEP_SELECT};
     static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 63, 1024, 1027, 2999};
     const cc_pixel_type type = _i == 0 ? CC_PIXEL_FLOAT32 : CC_PIXEL_FLOAT64;
     static const double numbers[] = {0.75, 0.1, -1e-60, 1e300};
@@ -876,7 +901,7 @@ START_TEST(direct_kernels_agree_with_the_host)
         buffers[n] = aligned_alloc(64, bytes);
         write_cases(type, 7 * n, most, buffers[n]);
     }
-    for (int32_t kind = 0; kind < 13; kind++) {
+    for (int32_t kind = 0; kind < 14; kind++) {
         for (int32_t variant = 0; variant < 32; variant++) {
             for (int32_t c = 0; c < 10; c++) {
                 const int64_t skip = (c + kind) % 4, skip_y = variant & 4 ? skip + 1 : skip;
@@ -900,6 +925,55 @@ START_TEST(direct_kernels_agree_with_the_host)
         }
     }
     ck_assert_int_gt(direct, done * 2 / 3);
+    for (int32_t n = 0; n < 4; n++)
+        free(buffers[n]);
+}
+END_TEST
+
+/* Minima, maxima, limits and thresholds of 8-bit integers, with limits between integers and beyond all of them. */
+START_TEST(kernels_of_bytes_agree_with_the_host)
+{
+    static const double limits[] = {0,  51.5, 50,     50.5,  126.5, 127,  200,   255,
+                                    -1, -128, -128.5, -7.25, 300,   -300, 1e300, NAN};
+    unsigned char *buffers[4];
+    uint32_t state = 12 + (uint32_t)_i;
+    int32_t counts[5] = {0};
+    for (int32_t n = 0; n < 4; n++) {
+        buffers[n] = aligned_alloc(64, 8192);
+        random_bytes(&state, buffers[n], 8192);
+    }
+    for (int32_t round = 0; round < 500; round++) {
+        const cc_pixel_type type = random_below(&state, 2) == 0 ? CC_PIXEL_UINT8 : CC_PIXEL_INT8;
+        const int64_t skip = random_below(&state, 17);
+        const int64_t count = round % 5 == 0 ? 8000 + random_below(&state, 100) : 1 + random_below(&state, 200);
+        const int32_t what = round % 4;
+        const int32_t kinds[] = {CC_STEP_MINIMUM, CC_STEP_MAXIMUM, CC_STEP_CLAMP, CC_STEP_WITHIN};
+        cc__evaluate work = direct_work(type, count, kinds[what], what < 2, limits[random_below(&state, 16)], buffers,
+                                        skip, skip + (random_below(&state, 8) == 0));
+        work.steps[1].b.value = limits[random_below(&state, 16)];
+        if (what == 3) {
+            work.steps[2] = (cc__instruction){.kind = CC_STEP_SELECT,
+                                              .a = {.kind = CC__TERM_VALUE, .value = limits[random_below(&state, 16)]},
+                                              .b = {.kind = CC__TERM_VALUE, .value = limits[random_below(&state, 16)]},
+                                              .slot = -1};
+            work.step_count = 3;
+        }
+        memset(buffers[2], 0x5a, 8192);
+        memset(buffers[3], 0x5a, 8192);
+        cc__evaluate_on_host(&work);
+        work.destination.data = buffers[3] + skip;
+        if (random_below(&state, 4) == 0) {
+            memcpy(work.destination.data, work.sources[0].data, (size_t)count);
+            work.sources[0].data = work.destination.data;
+        }
+        ck_assert_int_eq(cc__launch_evaluate(&work, &launcher), CC_OK);
+        ck_assert_msg(memcmp(buffers[2], buffers[3], 8192) == 0, "round %d: %g to %g", round, work.steps[1].a.value,
+                      work.steps[1].b.value);
+        for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+            counts[form] += last_kernel == bytes_kernel((cc__bytes_form)form);
+    }
+    for (int32_t form = CC__BYTES_MINIMUM; form <= CC__BYTES_CHOICE; form++)
+        ck_assert_int_gt(counts[form], 15);
     for (int32_t n = 0; n < 4; n++)
         free(buffers[n]);
 }
@@ -953,6 +1027,7 @@ int main(void)
     tcase_add_test(tcase, plain_limits_do_what_limits_do);
     tcase_add_test(tcase, whole_numbers_become_float64_exactly);
     tcase_add_loop_test(tcase, direct_kernels_agree_with_the_host, 0, 2);
+    tcase_add_loop_test(tcase, kernels_of_bytes_agree_with_the_host, 0, 2);
     tcase_add_test(tcase, the_parts_of_split_rows);
     tcase_add_test(tcase, failed_launches_leave_the_output_or_say_so);
     suite_add_tcase(suite, tcase);
