@@ -37,10 +37,12 @@ typedef struct cc__small {
 #define MOST_PACKS 8
 #define SOME_PACKS 4
 #define SINGLES 4
-/* A warp has a row where it has so many bytes, or so many though it lies in packs of 16 bytes. */
+/* A warp has a row where that is sooner: by its bytes in packs of 16 bytes and without packs, else by its components.
+ */
 #define ROW_THREADS 32
+#define ROW_BYTES_IN_WIDE_PACKS 1280
+#define ROW_IN_PACKS 320
 #define ROW_BYTES 128
-#define PACKED_ROW_BYTES 1024
 
 static __device__ inline void cc__take_word(cc__small_group group, int32_t bits, cc__small *own, uint32_t x, uint32_t y)
 {
@@ -349,7 +351,9 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
     }
     plan.is_row = is_wide && is_row;
     plan.has_rows = !is_row && work->source_count == 1 && from->sequence.step[0] == size_bytes &&
-                    from->sequence.length >= (is_wide ? PACKED_ROW_BYTES : ROW_BYTES) / size_bytes;
+                    from->sequence.length >= (is_wide     ? ROW_BYTES_IN_WIDE_PACKS / size_bytes
+                                              : is_packed ? ROW_IN_PACKS
+                                                          : ROW_BYTES / size_bytes);
     is_wide = is_wide && !plan.has_rows;
     is_packed = is_packed && !plan.has_rows;
     plan.pack = is_wide ? 16 / size_bytes : is_packed ? CC__PACK : (int32_t)CC__REDUCE_PIECE + 1;
@@ -362,7 +366,8 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
 #undef SINGLES
 #undef ROW_THREADS
 #undef ROW_BYTES
-#undef PACKED_ROW_BYTES
+#undef ROW_BYTES_IN_WIDE_PACKS
+#undef ROW_IN_PACKS
 #undef DEFINE_TAKE
 
 #endif
