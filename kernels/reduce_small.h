@@ -37,10 +37,12 @@ typedef struct cc__small {
 #define MOST_PACKS 8
 #define SOME_PACKS 4
 #define SINGLES 4
-/* A warp has a row where it has so many bytes, or so many though it lies in packs of 16 bytes. */
+/* A warp has a row where that is sooner: by its bytes in packs of 16 bytes and without packs, else by its components.
+ */
 #define ROW_THREADS 32
+#define ROW_BYTES_IN_WIDE_PACKS 1280
+#define ROW_IN_PACKS 320
 #define ROW_BYTES 128
-#define PACKED_ROW_BYTES 1024
 
 static __device__ inline void cc__take_word(cc__small_group group, int32_t bits, cc__small *own, uint32_t x, uint32_t y)
 {
@@ -170,7 +172,7 @@ static __device__ inline void cc__take_singles(const cc__packed_sequence *from, 
     }
 }
 
-/* What a warp takes of `length` components side by side: packs of 16 bytes, and a component each around them. */
+/* What a warp takes of `length` components side by side, no more than it loads at once: packs, and single ones. */
 static __device__ inline void cc__take_run(const cc__small_plan *plan, cc__small_group group, int32_t bits,
                                            const unsigned char *at, int32_t length, cc__small *own)
 {
@@ -181,50 +183,58 @@ static __device__ inline void cc__take_run(const cc__small_plan *plan, cc__small
     const int32_t packs = (length - head) / pack;
     const int32_t rest = head + packs * pack;
     const cc__words_4 *from = (const cc__words_4 *)(at + head * (bits / 8));
-    for (int32_t first = 0; first < packs; first += SOME_PACKS * ROW_THREADS) {
-        uint32_t x[4 * SOME_PACKS];
+    uint32_t x[4 * SOME_PACKS];
+    CC__UNROLL
+    for (int32_t r = 0; r < SOME_PACKS; r++) {
+        const int32_t n = r * ROW_THREADS + thread;
+        cc__words_4 next = {{plan->flip[0], plan->flip[0], plan->flip[0], plan->flip[0]}};
+        if (n < packs)
+            next = from[n];
         CC__UNROLL
-        for (int32_t r = 0; r < SOME_PACKS; r++) {
-            const int32_t n = first + r * ROW_THREADS + thread;
-            cc__words_4 next = {{plan->flip[0], plan->flip[0], plan->flip[0], plan->flip[0]}};
-            if (n < packs)
-                next = from[n];
-            CC__UNROLL
-            for (int32_t i = 0; i < 4; i++)
-                x[4 * r + i] = next.word[i];
-        }
-        cc__flip_words(plan, 0, bits, 4 * SOME_PACKS, x);
-        CC__UNROLL
-        for (int32_t r = 0; r < SOME_PACKS; r++) {
-            /* The same for all threads of the warp. */
-            if (first + r * ROW_THREADS >= packs)
-                break;
-            CC__UNROLL
-            for (int32_t i = 0; i < 4; i++)
-                cc__take_word(group, bits, own, x[4 * r + i], 0);
-        }
+        for (int32_t i = 0; i < 4; i++)
+            x[4 * r + i] = next.word[i];
     }
     /* Fewer than a pack on either side. */
     const int32_t single = thread < head               ? thread
                            : thread >= ROW_THREADS / 2 ? rest + thread - ROW_THREADS / 2
                                                        : length;
-    if (single < length)
-        cc__take_word(group, bits, own, cc__flipped(plan, 0, bits, at + single * (bits / 8)), 0);
+    const uint32_t alone = single < length ? cc__flipped(plan, 0, bits, at + single * (bits / 8)) : 0;
+    cc__flip_words(plan, 0, bits, 4 * SOME_PACKS, x);
+    CC__UNROLL
+    for (int32_t r = 0; r < SOME_PACKS; r++) {
+        /* The same for all threads of the warp. */
+        if (r * ROW_THREADS >= packs)
+            break;
+        CC__UNROLL
+        for (int32_t i = 0; i < 4; i++)
+            cc__take_word(group, bits, own, x[4 * r + i], 0);
+    }
+    cc__take_word(group, bits, own, alone, 0);
 }
 
-/* Each warp takes rows of its own, or what the piece has of them. */
+/* Each warp takes rows of its own, or of long ones a run that it loads at once, as far as they are in the piece. */
 static __device__ inline void cc__take_rows(const cc__packed_sequence *from, const cc__small_plan *plan,
                                             cc__small_group group, int32_t bits, int64_t first, int32_t length,
                                             cc__small *own)
 {
     const int64_t row_length = from->sequence.length;
-    const int64_t row = from->is_short != 0 ? cc__divide((int32_t)first, &from->length) : first / row_length;
+    const int32_t most = 128 / bits * SOME_PACKS * ROW_THREADS;
+    const int64_t runs = (row_length - 1) / most + 1; /* of a row */
     const int64_t end = first + length;
-    int64_t begin = (row + (int32_t)threadIdx.x / ROW_THREADS) * row_length;
-    for (; begin < end; begin += CC__BLOCK_THREADS / ROW_THREADS * row_length) {
+    int64_t row = from->is_short != 0 ? cc__divide((int32_t)first, &from->length) : first / row_length;
+    int64_t run = (first - row * row_length) / most + (int32_t)threadIdx.x / ROW_THREADS;
+    for (;;) {
+        for (; run >= runs; run -= runs)
+            row++;
+        const int64_t begin = row * row_length + run * most;
+        if (begin >= end)
+            break;
+        const int64_t row_left = (row + 1) * row_length - begin;
+        const int64_t run_end = begin + (row_left < most ? row_left : most);
         const int64_t from_here = begin > first ? begin : first;
-        const int64_t to_here = begin + row_length < end ? begin + row_length : end;
+        const int64_t to_here = run_end < end ? run_end : end;
         cc__take_run(plan, group, bits, cc__sequence_find(from, 0, from_here), (int32_t)(to_here - from_here), own);
+        run += CC__BLOCK_THREADS / ROW_THREADS;
     }
 }
 
@@ -341,7 +351,9 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
     }
     plan.is_row = is_wide && is_row;
     plan.has_rows = !is_row && work->source_count == 1 && from->sequence.step[0] == size_bytes &&
-                    from->sequence.length >= (is_wide ? PACKED_ROW_BYTES : ROW_BYTES) / size_bytes;
+                    from->sequence.length >= (is_wide     ? ROW_BYTES_IN_WIDE_PACKS / size_bytes
+                                              : is_packed ? ROW_IN_PACKS
+                                                          : ROW_BYTES / size_bytes);
     is_wide = is_wide && !plan.has_rows;
     is_packed = is_packed && !plan.has_rows;
     plan.pack = is_wide ? 16 / size_bytes : is_packed ? CC__PACK : (int32_t)CC__REDUCE_PIECE + 1;
@@ -354,7 +366,8 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
 #undef SINGLES
 #undef ROW_THREADS
 #undef ROW_BYTES
-#undef PACKED_ROW_BYTES
+#undef ROW_BYTES_IN_WIDE_PACKS
+#undef ROW_IN_PACKS
 #undef DEFINE_TAKE
 
 #endif

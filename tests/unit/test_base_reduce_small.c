@@ -218,7 +218,7 @@ END_TEST
 /* Rows with gaps: by warps, in packs of 16 bytes, of four components, and in none; axes in any order. */
 START_TEST(rows_with_gaps)
 {
-    static const int64_t lengths[] = {64, 48, 12, 100, 7, 33, 300, 1200};
+    static const int64_t lengths[] = {64, 48, 12, 100, 7, 33, 300, 3000};
     unsigned char *buffers[2];
     uint32_t state = 8;
     int32_t packs[3] = {0, 0, 0}, rows[2] = {0, 0};
