@@ -25,12 +25,77 @@ typedef struct byte_piece {
     byte_way way;
 } byte_piece;
 
-/* Finds the way, and begins with the loads. */
+/* Finds the way, and begins with the loads; units `low` to `high` of the piece are in the row. */
+static __device__ inline void load_any_bytes(const cc__strips_plan *plan, int32_t low, int32_t high, int32_t unit_bytes,
+                                             byte_piece *piece)
+{
+    const int32_t count = 16 / unit_bytes;
+    const cc__strips_axis *along = &plan->along;
+    const int32_t at = piece->first - along->before;
+    int32_t base = 0;
+    int32_t slope = 1;
+    piece->way = BYTES_VALUE;
+    if (at + high <= 0) {
+        base = along->low[0];
+        slope = along->low[1];
+    } else if (at + low >= along->size) {
+        base = along->high[0];
+        slope = along->high[1];
+    } else if (at + low < 0 || at + high > along->size) {
+        piece->way = BYTES_EACH;
+        return;
+    }
+    if (slope == 0) {
+        if (base >= 0) {
+            piece->way = BYTES_ONE;
+            piece->from += (int64_t)base * plan->from_step;
+        }
+        return;
+    }
+
+    const bool is_forward = slope * plan->from_step > 0;
+    const int32_t begin = (is_forward ? low : count - high) * unit_bytes;
+    const int32_t end = (is_forward ? high : count - low) * unit_bytes;
+    const unsigned char *whole =
+        piece->from + (int64_t)(base + slope * at) * plan->from_step - (is_forward ? 0 : 16 - unit_bytes);
+    const int32_t skip = (int32_t)((uintptr_t)whole & 15);
+    const unsigned char *word = whole - skip;
+    const bool has_low = begin < 16 - skip;
+    const bool has_high = end > 16 - skip;
+    if (word + (has_low ? 0 : 16) < plan->source[0] || word + (has_high ? 32 : 16) > plan->source[1]) {
+        piece->way = BYTES_EACH;
+        return;
+    }
+    piece->way = is_forward ? BYTES_FORWARD : BYTES_BACKWARD;
+    piece->skip = skip;
+    if (has_low)
+        piece->low = *(const byte_word *)word;
+    if (has_high)
+        piece->high = *(const byte_word *)(word + 16);
+}
+
+/* The same for most pieces, in few instructions: whole ones from inside the source. False for others. */
+static __device__ inline bool load_inner_bytes(const cc__strips_plan *plan, int64_t from, byte_piece *piece)
+{
+    if (piece->first < plan->inner[0] || piece->first > plan->inner[1])
+        return false;
+    const unsigned char *whole = plan->from + from + plan->from_whole + (int64_t)piece->first * plan->from_step;
+    const int32_t skip = (int32_t)((uintptr_t)whole & 15);
+    const unsigned char *word = whole - skip;
+    if (skip != 0 && (word < plan->source[0] || word + 32 > plan->source[1]))
+        return false;
+    piece->way = plan->from_step > 0 ? BYTES_FORWARD : BYTES_BACKWARD;
+    piece->skip = skip;
+    piece->low = *(const byte_word *)word;
+    if (skip != 0)
+        piece->high = *(const byte_word *)(word + 16);
+    return true;
+}
+
 static __device__ inline void load_bytes(const cc__strips_plan *plan, int32_t number, int32_t unit_bytes,
                                          byte_piece *out)
 {
     const int32_t count = 16 / unit_bytes;
-    const cc__strips_axis *along = &plan->along;
     const byte_word zero = {{0, 0, 0, 0}};
     out->way = BYTES_NONE;
     out->low = zero;
@@ -41,59 +106,20 @@ static __device__ inline void load_bytes(const cc__strips_plan *plan, int32_t nu
     int64_t to = 0;
     int64_t from = 0;
     const bool is_there = find_strip(plan, row, &to, &from);
-    const int32_t first =
-        (number - row * plan->pieces.value) * count - ((plan->misaligned + (int32_t)to) & 15) / unit_bytes;
-    const int32_t low = first < 0 ? -first : 0;
-    const int32_t high = plan->length - first < count ? plan->length - first : count;
+    const int32_t in_row = number - row * plan->pieces.value;
+    out->first = in_row * count - ((plan->misaligned + (int32_t)to) & 15) / unit_bytes;
+    out->to = plan->to + to + (int64_t)out->first * unit_bytes;
+    out->from = plan->from + from;
+    if (is_there && load_inner_bytes(plan, from, out))
+        return;
+    const int32_t low = out->first < 0 ? -out->first : 0;
+    const int32_t high = plan->length - out->first < count ? plan->length - out->first : count;
     if (low >= high)
         return;
-    out->to = plan->to + to + (int64_t)first * unit_bytes;
-    out->from = plan->from + from;
-    out->first = first;
-
-    const int32_t at = first - along->before;
-    int32_t base = 0;
-    int32_t slope = 1;
-    out->way = BYTES_VALUE;
-    if (!is_there)
-        return;
-    if (at + high <= 0) {
-        base = along->low[0];
-        slope = along->low[1];
-    } else if (at + low >= along->size) {
-        base = along->high[0];
-        slope = along->high[1];
-    } else if (at + low < 0 || at + high > along->size) {
-        out->way = BYTES_EACH;
-        return;
-    }
-    if (slope == 0) {
-        if (base >= 0) {
-            out->way = BYTES_ONE;
-            out->from += (int64_t)base * plan->from_step;
-        }
-        return;
-    }
-
-    const bool is_forward = slope * plan->from_step > 0;
-    const int32_t begin = (is_forward ? low : count - high) * unit_bytes;
-    const int32_t end = (is_forward ? high : count - low) * unit_bytes;
-    const unsigned char *whole =
-        out->from + (int64_t)(base + slope * at) * plan->from_step - (is_forward ? 0 : 16 - unit_bytes);
-    const int32_t skip = (int32_t)((uintptr_t)whole & 15);
-    const unsigned char *word = whole - skip;
-    const bool has_low = begin < 16 - skip;
-    const bool has_high = end > 16 - skip;
-    if (word + (has_low ? 0 : 16) < plan->source[0] || word + (has_high ? 32 : 16) > plan->source[1]) {
-        out->way = BYTES_EACH;
-        return;
-    }
-    out->way = is_forward ? BYTES_FORWARD : BYTES_BACKWARD;
-    out->skip = skip;
-    if (has_low)
-        out->low = *(const byte_word *)word;
-    if (has_high)
-        out->high = *(const byte_word *)(word + 16);
+    if (is_there)
+        load_any_bytes(plan, low, high, unit_bytes, out);
+    else
+        out->way = BYTES_VALUE;
 }
 
 static __device__ inline byte_word shift_bytes(const byte_word *low, const byte_word *high, int32_t skip)

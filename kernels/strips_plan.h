@@ -46,6 +46,8 @@ typedef struct cc__strips_plan {
     cc__divisor pieces; /* of a row */
     int32_t all_pieces;
     const unsigned char *source[2]; /* the source's first byte, and after its last */
+    int32_t inner[2];               /* where pieces begin, at least and at most, that the source has all units of */
+    int64_t from_whole;             /* bytes from a row's first unit to the lowest of such a piece, were it the first */
     unsigned char value[16] __attribute__((aligned(16)));
 } cc__strips_plan;
 
@@ -151,6 +153,11 @@ static inline bool cc__strips_plan_bytes(const cc__rearrange *work, int32_t skew
         all > INT32_MAX - CC__BLOCK_THREADS)
         return false;
     cc__strips_find_source(work, plan->source);
+    const cc__strips_axis *along = &plan->along;
+    const int32_t end = along->before + along->size < plan->length ? along->before + along->size : plan->length;
+    plan->inner[0] = along->before > 0 ? along->before : 0;
+    plan->inner[1] = end - count;
+    plan->from_whole = (int64_t)-along->before * plan->from_step - (plan->from_step > 0 ? 0 : 16 - work->unit_bytes);
     plan->pieces = cc__divisor_of((int32_t)pieces);
     plan->all_pieces = (int32_t)all;
     plan->blocks = (all - 1) / CC__BLOCK_THREADS + 1;
