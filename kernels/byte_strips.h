@@ -96,10 +96,8 @@ static __device__ inline void load_bytes(const cc__strips_plan *plan, int32_t nu
                                          byte_piece *out)
 {
     const int32_t count = 16 / unit_bytes;
-    const byte_word zero = {{0, 0, 0, 0}};
-    out->way = BYTES_NONE;
-    out->low = zero;
-    out->high = zero;
+    const byte_piece none = {NULL, NULL, {{0, 0, 0, 0}}, {{0, 0, 0, 0}}, 0, 0, BYTES_NONE};
+    *out = none;
     if (number >= plan->all_pieces)
         return;
     const int32_t row = cc__divide(number, &plan->pieces);
