@@ -2,53 +2,35 @@
 #ifndef CC_KERNELS_CAST_MATH_H
 #define CC_KERNELS_CAST_MATH_H
 
-#include "kernels/pixel_math.h"
+#include "kernels/any_type.h"
 
 #include <cudacommon/pixel.h>
-
-#define CC__CAST_LOAD(NAME, HOLDER, BITS)                                                                              \
-    case CC_PIXEL_##NAME:                                                                                              \
-        *out_real = cc__load_##NAME(*(const HOLDER *)from);                                                            \
-        break;
 
 /* The imaginary part of a real value is 0. */
 CC__SHARED void cc__cast_load(cc_pixel_type type, const unsigned char *from, double *out_real, double *out_imaginary)
 {
-    *out_imaginary = 0.0;
-    switch (type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CC__CAST_LOAD)
-        CC__FOR_EACH_TYPE_OF_32_BITS(CC__CAST_LOAD)
-        CC__FOR_EACH_TYPE_OF_64_BITS(CC__CAST_LOAD)
-    case CC_PIXEL_COMPLEX64:
+    if (type == CC_PIXEL_COMPLEX64) {
         *out_real = cc__load_FLOAT32(((const uint32_t *)from)[0]);
         *out_imaginary = cc__load_FLOAT32(((const uint32_t *)from)[1]);
-        break;
-    case CC_PIXEL_COMPLEX128:
+    } else if (type == CC_PIXEL_COMPLEX128) {
         *out_real = cc__load_FLOAT64(((const uint64_t *)from)[0]);
         *out_imaginary = cc__load_FLOAT64(((const uint64_t *)from)[1]);
-        break;
+    } else {
+        *out_real = cc__load_any((int32_t)type, from);
+        *out_imaginary = 0.0;
     }
 }
 
-#define CC__CAST_STORE(NAME, HOLDER, BITS)                                                                             \
-    case CC_PIXEL_##NAME:                                                                                              \
-        *(HOLDER *)to = (HOLDER)cc__store_##NAME(real);                                                                \
-        break;
-
 CC__SHARED void cc__cast_store(cc_pixel_type type, double real, double imaginary, unsigned char *to)
 {
-    switch (type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CC__CAST_STORE)
-        CC__FOR_EACH_TYPE_OF_32_BITS(CC__CAST_STORE)
-        CC__FOR_EACH_TYPE_OF_64_BITS(CC__CAST_STORE)
-    case CC_PIXEL_COMPLEX64:
+    if (type == CC_PIXEL_COMPLEX64) {
         ((uint32_t *)to)[0] = cc__store_FLOAT32(real);
         ((uint32_t *)to)[1] = cc__store_FLOAT32(imaginary);
-        break;
-    case CC_PIXEL_COMPLEX128:
+    } else if (type == CC_PIXEL_COMPLEX128) {
         ((uint64_t *)to)[0] = cc__store_FLOAT64(real);
         ((uint64_t *)to)[1] = cc__store_FLOAT64(imaginary);
-        break;
+    } else {
+        cc__store_any((int32_t)type, to, real);
     }
 }
 

@@ -52,6 +52,15 @@ static inline int64_t cc__columns_ceiling(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
+static inline void cc__columns_cut(cc__columns *columns, int64_t volumes, int32_t depth)
+{
+    columns->depth = depth;
+    columns->patches[2] = cc__columns_ceiling(columns->moving, depth);
+    columns->count = columns->patches[0] * columns->patches[1] * columns->patches[2] * volumes;
+    for (int32_t n = 0; n < 3; n++)
+        columns->divisor[n] = cc__divisor_of(columns->patches[n] <= INT32_MAX ? (int32_t)columns->patches[n] : 1);
+}
+
 static inline void cc__columns_plan(const int64_t size[CC_MAX_DIMENSION], int32_t components, int32_t rows,
                                     int32_t multiprocessor_count, cc__columns *out)
 {
@@ -71,15 +80,9 @@ static inline void cc__columns_plan(const int64_t size[CC_MAX_DIMENSION], int32_
     out->patches[0] = cc__columns_ceiling(out->width, INT64_C(1) << width_log2);
     out->patches[1] = cc__columns_ceiling(out->still, (INT64_C(1) << (block_log2 - width_log2)) * rows);
     const int64_t wanted = (int64_t)multiprocessor_count * (CC__COLUMN_RESIDENT / CC__BLOCK_THREADS) * CC__COLUMN_WAVES;
-    out->depth = CC__COLUMN_LEAST_DEPTH;
-    do {
-        out->patches[2] = cc__columns_ceiling(out->moving, out->depth);
-        out->count = out->patches[0] * out->patches[1] * out->patches[2] * size[3];
-        out->depth *= 2;
-    } while (out->count > 2 * wanted && out->depth <= CC__COLUMN_MOST_DEPTH);
-    out->depth /= 2;
-    for (int32_t n = 0; n < 3; n++)
-        out->divisor[n] = cc__divisor_of(out->patches[n] <= INT32_MAX ? (int32_t)out->patches[n] : 1);
+    cc__columns_cut(out, size[3], CC__COLUMN_LEAST_DEPTH);
+    while (out->count > 2 * wanted && out->depth < CC__COLUMN_MOST_DEPTH)
+        cc__columns_cut(out, size[3], 2 * out->depth);
     out->by_components = cc__divisor_of(components);
 }
 

@@ -19,8 +19,8 @@ CC__SHARED double cc__fused(double x, double y, double z)
 }
 
 /*
- * As cc__complex_product(), quotient and magnitude do it with parts that are float32: float64 holds their products, and
- * what comes of them, without scaling.
+ * As cc__complex_product() and magnitude with parts that are float32: float64 holds their products, and what comes of
+ * them, without scaling.
  */
 CC__SHARED cc__complex cc__complex64_product(cc__complex x, cc__complex y)
 {
@@ -29,20 +29,13 @@ CC__SHARED cc__complex cc__complex64_product(cc__complex x, cc__complex y)
     return result;
 }
 
-CC__SHARED cc__complex cc__complex64_quotient(cc__complex x, cc__complex y)
-{
-    const double square = cc__fused(y.real, y.real, y.imaginary * y.imaginary);
-    cc__complex result = {cc__fused(x.real, y.real, x.imaginary * y.imaginary) / square,
-                          cc__fused(x.imaginary, y.real, -(x.real * y.imaginary)) / square};
-    return result;
-}
-
-/* Infinite where a part is, also where the other is NaN. */
+/* Infinite where a part is, also where the other is NaN. The root of 0, which takes longer, is any that becomes 0. */
 CC__SHARED double cc__complex64_magnitude(cc__complex z)
 {
     const double x = cc__magnitude_of_real(z.real);
     const double y = cc__magnitude_of_real(z.imaginary);
-    const double root = cc__square_root(cc__fused(x, x, y * y));
+    const double square = cc__fused(x, x, y * y);
+    const double root = cc__square_root(square < 0x1p-400 ? 0x1p-400 : square);
     return x > 0x1p128 || y > 0x1p128 ? (double)INFINITY : root;
 }
 
@@ -56,6 +49,22 @@ CC__SHARED double cc__about_inverse(double value)
 #else
     return cc__float64_of_bits(cc__bits_of_float64(1.0 / value) & ~(uint64_t)UINT32_MAX);
 #endif
+}
+
+/*
+ * With an error of 2^-50 of each part where these are numbers: float64's division takes long where a part is 0. The
+ * third power of the error of the inverse is left of it.
+ */
+CC__SHARED cc__complex cc__complex64_about_quotient(cc__complex x, cc__complex y)
+{
+    const double square = cc__fused(y.real, y.real, y.imaginary * y.imaginary);
+    const double inverse = cc__about_inverse(square);
+    double rest = cc__fused(-square, inverse, 1.0);
+    rest = cc__fused(rest, rest, rest);
+    const double nearer = cc__fused(inverse, rest, inverse);
+    cc__complex result = {cc__fused(x.real, y.real, x.imaginary * y.imaginary) * nearer,
+                          cc__fused(x.imaginary, y.real, -(x.real * y.imaginary)) * nearer};
+    return result;
 }
 
 /* x / y + z */
@@ -102,17 +111,20 @@ typedef struct cc__angle_base {
 static __device__ const __align__(16) cc__angle_base cc__angle_bases_on_device[64] = CC__ANGLE_BASES;
 #endif
 
-/* Whether a value that is not negative, more or less by fewer than 256 of its last bits, may become another float32. */
+/* Whether a value, more or less by fewer than 256 of its last bits, may become another float32; also of what is none.
+ */
 CC__SHARED bool cc__is_unsure(double value)
 {
     const uint64_t bits = cc__bits_of_float64(value);
+    const uint32_t upper = (uint32_t)(bits >> 32) & INT32_MAX;
     const uint32_t doubt = 256;
     const uint32_t middle = UINT32_C(1) << 28;
     const uint32_t from_middle = ((uint32_t)bits - (middle - doubt)) & (2 * middle - 1);
     /* What is not 0 has the least normal float32 or more, or becomes 0 as less than 2^-160 does. */
     const uint32_t least_normal = (1023 - 126) << 20;
     const uint32_t far_below = (1023 - 160) << 20;
-    return (from_middle < 2 * doubt) | ((uint32_t)(bits >> 32) - far_below < least_normal - far_below);
+    const uint32_t too_large = (1023 + 127) << 20;
+    return (from_middle < 2 * doubt) | (upper - far_below < least_normal - far_below) | (upper >= too_large);
 }
 
 /*

@@ -38,9 +38,18 @@ static __device__ inline complex128_bits complex128_MULTIPLY(complex128_bits x, 
     return complex128_of(cc__complex_product(complex128_value(x), complex128_value(y), 0));
 }
 
-static __device__ inline complex64_bits complex64_DIVIDE(complex64_bits x, complex64_bits y)
+/* Where both parts are surely what the exact quotient becomes. */
+static __device__ inline complex64_bits complex64_about_DIVIDE(complex64_bits x, complex64_bits y, bool *is_sure)
 {
-    return complex64_of(cc__complex64_quotient(complex64_value(x), complex64_value(y)));
+    const cc__complex about = cc__complex64_about_quotient(complex64_value(x), complex64_value(y));
+    const complex64_bits made = {cc__bits_of_float32((float)about.real), cc__bits_of_float32((float)about.imaginary)};
+    *is_sure = *is_sure & !(cc__is_unsure(about.real) | cc__is_unsure(about.imaginary));
+    return made;
+}
+
+static __device__ CC__NOT_INLINE complex64_bits complex64_DIVIDE(complex64_bits x, complex64_bits y)
+{
+    return complex64_of(cc__complex_quotient(complex64_value(x), complex64_value(y), 0));
 }
 
 static __device__ inline complex128_bits complex128_DIVIDE(complex128_bits x, complex128_bits y)
@@ -138,6 +147,8 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
         const int64_t first = (int64_t)blockIdx.x * ((int64_t)(UNITS)*CC__BLOCK_THREADS) + threadIdx.x;                \
         NAME##_from_unit all_x[UNITS];                                                                                 \
         NAME##_from_unit all_y[UNITS];                                                                                 \
+        CC__CLEAR(all_x);                                                                                              \
+        CC__CLEAR(all_y);                                                                                              \
         CC__UNROLL                                                                                                     \
         for (int32_t i = 0; i < (UNITS); i++) {                                                                        \
             const int64_t n = first + (int64_t)i * CC__BLOCK_THREADS;                                                  \
@@ -179,21 +190,24 @@ static __device__ inline complex128_part complex128_ARGUMENT(complex128_bits z)
 #define DEFINE_SURE(NAME, FROM, TO, UNIT, UNITS, BLOCKS, HAS_Y, RESULT)                                                \
     DEFINE_DIRECT(NAME, FROM, TO, UNIT, UNITS, BLOCKS, HAS_Y, RESULT, RESULT)
 
+/* UNIT: of 16 bytes of complex numbers. */
 #define DEFINE_STEPS(KIND, UNIT)                                                                                       \
     DEFINE_SURE(KIND##_product, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 5, 1, KIND##_MULTIPLY(x, y))        \
-    DEFINE_SURE(KIND##_square, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 5, 0, KIND##_MULTIPLY(x, x))         \
-    DEFINE_SURE(KIND##_quotient, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS, 4, 1, KIND##_DIVIDE(x, y))         \
-    DEFINE_SURE(KIND##_conjugate, KIND##_bits, KIND##_bits, UNIT, CC__COMPLEX_UNITS_OF_TURN, 8, 0,                     \
-                KIND##_CONJUGATE(x))                                                                                   \
-    DEFINE_SURE(KIND##_real, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 8, 0, KIND##_REAL(x))                  \
-    DEFINE_SURE(KIND##_imaginary, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 8, 0, KIND##_IMAGINARY(x))        \
-    DEFINE_SURE(KIND##_absolute, KIND##_bits, KIND##_part, UNIT, CC__COMPLEX_UNITS, 6, 0, KIND##_ABSOLUTE(x))
+    DEFINE_SURE(KIND##_square, KIND##_bits, KIND##_bits, UNIT, 1, 8, 0, KIND##_MULTIPLY(x, x))                         \
+    DEFINE_SURE(KIND##_conjugate, KIND##_bits, KIND##_bits, UNIT, 1, 8, 0, KIND##_CONJUGATE(x))                        \
+    DEFINE_SURE(KIND##_real, KIND##_bits, KIND##_part, 2 * UNIT, 1, 8, 0, KIND##_REAL(x))                              \
+    DEFINE_SURE(KIND##_imaginary, KIND##_bits, KIND##_part, 2 * UNIT, 1, 8, 0, KIND##_IMAGINARY(x))                    \
+    DEFINE_SURE(KIND##_absolute, KIND##_bits, KIND##_part, 2 * UNIT, 1, 6, 0, KIND##_ABSOLUTE(x))
 
 DEFINE_STEPS(complex64, CC__COMPLEX_NARROW_UNIT)
 DEFINE_STEPS(complex128, CC__COMPLEX_WIDE_UNIT)
-DEFINE_DIRECT(complex64_argument, complex64_bits, complex64_part, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 5, 0,
+DEFINE_DIRECT(complex64_quotient, complex64_bits, complex64_bits, CC__COMPLEX_NARROW_UNIT, CC__COMPLEX_UNITS, 5, 1,
+              complex64_about_DIVIDE(x, y, &is_sure), complex64_DIVIDE(x, y))
+DEFINE_SURE(complex128_quotient, complex128_bits, complex128_bits, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 4, 1,
+            complex128_DIVIDE(x, y))
+DEFINE_DIRECT(complex64_argument, complex64_bits, complex64_part, 2 * CC__COMPLEX_NARROW_UNIT, 1, 8, 0,
               cc__complex64_angle(x.real, x.imaginary, &is_sure), complex64_ARGUMENT(x))
-DEFINE_SURE(complex128_argument, complex128_bits, complex128_part, CC__COMPLEX_WIDE_UNIT, CC__COMPLEX_UNITS, 4, 0,
+DEFINE_SURE(complex128_argument, complex128_bits, complex128_part, 2 * CC__COMPLEX_WIDE_UNIT, 1, 4, 0,
             complex128_ARGUMENT(x))
 
 #define WIDE_OR_NOT(NAME) plan->is_wide != 0 ? (const void *)complex128_##NAME : (const void *)complex64_##NAME

@@ -5,11 +5,10 @@
 #include "kernels/evaluate_shallow_plan.h"
 #include "kernels/step_math.h"
 
-/* Threads take units of 16 bytes of complex numbers, and what belongs to them of real ones. */
+/* Threads take units of 16 bytes of complex numbers, and what belongs to them of real ones; see cc__complex_unit(). */
 #define CC__COMPLEX_NARROW_UNIT 2
 #define CC__COMPLEX_WIDE_UNIT 1
-#define CC__COMPLEX_UNITS 2         /* of a thread, loaded before it goes on */
-#define CC__COMPLEX_UNITS_OF_TURN 1 /* the same for a conjugate */
+#define CC__COMPLEX_UNITS 2 /* of a thread, loaded before it goes on; of two sources, and of any */
 
 typedef struct cc__complex_plan {
     unsigned char *to; /* the first unit, also in `from` */
@@ -50,6 +49,34 @@ static inline bool cc__complex_has_step(int32_t kind)
     return kind == CC_STEP_LOAD;
 }
 
+/* Whether complex numbers are all there is: the sources, and the result where the step's is complex. */
+static inline bool cc__complex_is_direct(const cc__complex_plan *plan)
+{
+    if (plan->from_is_real[0] != 0 || plan->from_is_real[1] != 0 || (plan->reals & CC__VALUE_IS_REAL) != 0)
+        return false;
+    switch (plan->kind) {
+    case CC_STEP_MULTIPLY:
+    case CC_STEP_DIVIDE:
+        return plan->to_is_real == 0 && plan->a_is_y != 0 && (plan->reals & CC__A_IS_REAL) == 0;
+    case CC_STEP_SQUARE:
+    case CC_STEP_CONJUGATE:
+        return plan->to_is_real == 0;
+    case CC_STEP_REAL:
+    case CC_STEP_IMAGINARY:
+    case CC_STEP_ABSOLUTE:
+    case CC_STEP_ARGUMENT:
+        return plan->to_is_real != 0;
+    }
+    return false;
+}
+
+/* Results of 16 bytes are quicker to write than of 8, where a kernel does not do everything. */
+static inline int64_t cc__complex_unit(const cc__complex_plan *plan)
+{
+    const int64_t unit = plan->is_wide != 0 ? CC__COMPLEX_WIDE_UNIT : CC__COMPLEX_NARROW_UNIT;
+    return plan->to_is_real != 0 && cc__complex_is_direct(plan) ? 2 * unit : unit;
+}
+
 /* False when the work is not of this kind. */
 static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lattice *lattice, cc__complex_plan *plan)
 {
@@ -79,37 +106,15 @@ static inline bool cc__complex_plan_make(const cc__evaluate *work, const cc__lat
     for (int32_t n = 0; n <= plan->source_count; n++)
         if (!cc__complex_has_type(types[n], plan->is_wide != 0))
             return false;
-    const int64_t unit = plan->is_wide != 0 ? CC__COMPLEX_WIDE_UNIT : CC__COMPLEX_NARROW_UNIT;
-    if (!cc__units_find(data, types, 1 + plan->source_count, unit, lattice->length, &plan->units))
-        return false;
     plan->to_is_real = cc__complex_is_real(types[0]);
-    plan->to = work->destination.data + plan->units.head * lattice->step[0];
-    for (int32_t n = 0; n < plan->source_count; n++) {
+    for (int32_t n = 0; n < plan->source_count; n++)
         plan->from_is_real[n] = cc__complex_is_real(types[1 + n]);
-        plan->from[n] = work->sources[number[n]].data + plan->units.head * lattice->step[1 + number[n]];
-    }
-    return true;
-}
-
-/* Whether complex numbers are all there is: the sources, and the result where the step's is complex. */
-static inline bool cc__complex_is_direct(const cc__complex_plan *plan)
-{
-    if (plan->from_is_real[0] != 0 || plan->from_is_real[1] != 0 || (plan->reals & CC__VALUE_IS_REAL) != 0)
+    if (!cc__units_find(data, types, 1 + plan->source_count, cc__complex_unit(plan), lattice->length, &plan->units))
         return false;
-    switch (plan->kind) {
-    case CC_STEP_MULTIPLY:
-    case CC_STEP_DIVIDE:
-        return plan->to_is_real == 0 && plan->a_is_y != 0 && (plan->reals & CC__A_IS_REAL) == 0;
-    case CC_STEP_SQUARE:
-    case CC_STEP_CONJUGATE:
-        return plan->to_is_real == 0;
-    case CC_STEP_REAL:
-    case CC_STEP_IMAGINARY:
-    case CC_STEP_ABSOLUTE:
-    case CC_STEP_ARGUMENT:
-        return plan->to_is_real != 0;
-    }
-    return false;
+    plan->to = work->destination.data + plan->units.head * lattice->step[0];
+    for (int32_t n = 0; n < plan->source_count; n++)
+        plan->from[n] = work->sources[number[n]].data + plan->units.head * lattice->step[1 + number[n]];
+    return true;
 }
 
 #endif

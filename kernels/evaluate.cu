@@ -118,6 +118,7 @@ static cc_status launch_shallow(const cc__shallow_plan *plan, const cc__launcher
         kernel = (const void *)float32_cast_step;
     const int64_t tile = (int64_t)CC__BLOCK_THREADS * (is_cast                   ? CC__SHALLOW_UNITS_OF_CAST
                                                        : plan->source_count == 2 ? CC__SHALLOW_UNITS_OF_TWO
+                                                       : plan->is_wide != 0      ? CC__SHALLOW_WIDE_UNITS
                                                                                  : CC__SHALLOW_UNITS);
     void *arguments[] = {(void *)plan};
     return launcher->launch(launcher, kernel, (uint32_t)(plan->units.count / tile + 1), CC__BLOCK_THREADS, arguments);
@@ -127,8 +128,7 @@ static cc_status launch_complex(const cc__complex_plan *plan, const cc__launcher
 {
     const void *kernel = complex_direct_kernel(plan);
     const int64_t tile =
-        (int64_t)CC__BLOCK_THREADS *
-        (kernel != NULL && plan->kind == CC_STEP_CONJUGATE ? CC__COMPLEX_UNITS_OF_TURN : CC__COMPLEX_UNITS);
+        (int64_t)CC__BLOCK_THREADS * (kernel != NULL && plan->source_count == 1 ? 1 : CC__COMPLEX_UNITS);
     if (kernel == NULL)
         kernel = plan->is_wide != 0 ? (const void *)complex128_step : (const void *)complex64_step;
     void *arguments[] = {(void *)plan};

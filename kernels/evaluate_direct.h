@@ -75,7 +75,10 @@ DEFINE_VECTOR(64)
     DEFINE_DIRECT(numbers_wide_##NAME, 64, double, 0, cc__store_FLOAT64(cc__real_##NAME(x, plan->a, plan->b)))
 CC__FOR_EACH_FLOAT32_STEP(DEFINE_STEP)
 FOR_EACH_STEP_WITH_A(DEFINE_NUMBERS)
-FOR_EACH_STEP_WITH_A_AND_B(DEFINE_NUMBERS)
+DEFINE_NUMBERS(WITHIN)
+/* Rounding keeps the order, so that it does not matter whether the limits or the result are rounded. */
+DEFINE_DIRECT(numbers_CLAMP, 32, float, 0,
+              cc__store_float32(cc__float32_minimum(cc__float32_maximum(x, (float)plan->a), (float)plan->b)))
 FOR_EACH_STEP_WITH_A_AND_B(DEFINE_WIDE_NUMBERS)
 DEFINE_DIRECT(axpy, 32, float, 1, cc__store_FLOAT32(cc__scale_and_shift((double)x, plan->a, (double)y)))
 DEFINE_DIRECT(scale, 32, float, 0, cc__store_FLOAT32(cc__scale_and_shift((double)x, plan->a, plan->b)))

@@ -81,7 +81,7 @@ static __device__ inline void shallow_singles(const cc__shallow_plan *plan, int3
 
 #define SHALLOW(name) wide_one_##name
 #define SHALLOW_SOURCES 1
-#define SHALLOW_UNITS CC__SHALLOW_UNITS
+#define SHALLOW_UNITS CC__SHALLOW_WIDE_UNITS
 #include "kernels/evaluate_shallow_units.h"
 #undef SHALLOW
 #undef SHALLOW_UNIT

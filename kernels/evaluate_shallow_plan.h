@@ -13,6 +13,7 @@
 #define CC__SHALLOW_NARROW_UNIT 4
 #define CC__SHALLOW_WIDE_UNIT 2     /* where a type has 64 bits */
 #define CC__SHALLOW_UNITS 4         /* of a thread, loaded before it goes on */
+#define CC__SHALLOW_WIDE_UNITS 3    /* the same where a type has 64 bits */
 #define CC__SHALLOW_UNITS_OF_CAST 2 /* the same without a step */
 #define CC__SHALLOW_UNITS_OF_TWO 2  /* the same with two sources */
 #define CC__TABLE_LEAST (1 << 14)   /* components for which it is worth making a table */

@@ -221,33 +221,45 @@ static __device__ inline void load_batch(const cc__histogram_plan *plan, int64_t
         out[n] = from[n * CC__BLOCK_THREADS];
 }
 
-/* Of integers of 16 bits the bins lie on a line. */
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
-    count_on_line(const __grid_constant__ cc__histogram_plan plan)
+/* Of integers of 16 bits the bins lie on a line. has_all: none is outside of it, which need not be asked then. */
+static __device__ inline void count_on_line(const cc__histogram_plan *plan, bool has_all, uint32_t *own)
 {
-    __shared__ uint32_t own[OWN_COUNTERS];
     const int32_t thread = (int32_t)threadIdx.x;
-    const uint32_t column = (uint32_t)sizeof *own * (thread & ((1 << plan.columns_log2) - 1));
-    const int64_t batched = plan.batches * plan.batch;
-    const int64_t singles = plan.from.sequence.count - batched;
-    clear_rows(own, (int32_t)(plan.bins + MORE_ROWS) << plan.columns_log2);
-    for (int64_t batch = blockIdx.x; batch < plan.batches; batch += gridDim.x) {
+    const uint32_t column = (uint32_t)sizeof *own * (thread & ((1 << plan->columns_log2) - 1));
+    const int64_t batched = plan->batches * plan->batch;
+    const int64_t singles = plan->from.sequence.count - batched;
+    clear_rows(own, (int32_t)(plan->bins + MORE_ROWS) << plan->columns_log2);
+    for (int64_t batch = blockIdx.x; batch < plan->batches; batch += gridDim.x) {
         wide_load next[WIDE_LOADS];
-        load_batch(&plan, batch, next);
+        load_batch(plan, batch, next);
         CC__UNROLL
         for (int32_t n = 0; n < 8 * WIDE_LOADS; n++) {
             const uint32_t word = next[n / 8].word[n / 2 % 4];
-            const uint32_t place = (n % 2 == 0 ? word << 16 : word & 0xffff0000) - plan.line.first;
-            const uint32_t row = cc__line_value(&plan.line, place) >> plan.line_shift;
-            add_one(own, ((place <= plan.line.span ? row : plan.row_of_none) & plan.row_mask) | column);
+            const uint32_t place = (n % 2 == 0 ? word << 16 : word & 0xffff0000) - plan->line.first;
+            const uint32_t row = cc__line_value(&plan->line, place) >> plan->line_shift;
+            add_one(own, ((has_all || place <= plan->line.span ? row : plan->row_of_none) & plan->row_mask) | column);
         }
     }
     for (int64_t n = (int64_t)blockIdx.x * CC__BLOCK_THREADS + thread; n < singles;
          n += (int64_t)gridDim.x * CC__BLOCK_THREADS)
-        count_single(&plan, own + column / sizeof *own, n < plan.head ? n : n + batched);
+        count_single(plan, own + column / sizeof *own, n < plan->head ? n : n + batched);
     __syncthreads();
-    give_rows(&plan, own);
+    give_rows(plan, own);
     __syncthreads();
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
+    count_some_on_line(const __grid_constant__ cc__histogram_plan plan)
+{
+    __shared__ uint32_t own[OWN_COUNTERS];
+    count_on_line(&plan, false, own);
+}
+
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS, COUNTING_BLOCKS)
+    count_all_on_line(const __grid_constant__ cc__histogram_plan plan)
+{
+    __shared__ uint32_t own[OWN_COUNTERS];
+    count_on_line(&plan, true, own);
 }
 
 static __device__ inline double value_of(cc_pixel_type type, uint8_t byte)
@@ -350,7 +362,9 @@ cc_status cc__launch_histogram(const void *argument, const cc__launcher *launche
     plan.batch = batch_of(work->source.type);
     plan.batches = plan.has_rows && plan.from.is_packed[0] ? count / plan.batch : 0;
     if (plan.is_alone == 0 && (size_bytes == 1 || (is_row && has_line(work, &plan)))) {
-        kernel = size_bytes == 1 ? (const void *)count_bytes : (const void *)count_on_line;
+        kernel = size_bytes == 1                     ? (const void *)count_bytes
+                 : plan.line.span == CC__LINE_OF_ALL ? (const void *)count_all_on_line
+                                                     : (const void *)count_some_on_line;
         plan.columns_log2 = size_bytes == 1 ? COLUMNS_LOG2 : plan.columns_log2;
         plan.batch = WIDE_BATCH / size_bytes;
         plan.head = (int64_t)(-(uintptr_t)work->source.data % 16) / size_bytes;

@@ -11,6 +11,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* The span when all integers have a bin. */
+#define CC__LINE_OF_ALL UINT32_C(0xffff0000)
+
 /* Integers are in the upper half of a word, as distances from the first that has a bin. */
 typedef struct cc__histogram_line {
     uint32_t first;

@@ -1,5 +1,6 @@
 /* Reductions on the GPU, in the order that src/base/reduce.c has on the CPU. */
 #include "kernels/launch.h"
+#include "kernels/reduce_join.h"
 #include "kernels/reduce_lanes.h"
 #include "kernels/reduce_small.h"
 
@@ -7,97 +8,23 @@
 #define BLOCKS_PER_MULTIPROCESSOR 128
 /* Where a piece is done so soon, one each up to 2 GiB. */
 #define SMALL_BLOCKS_PER_MULTIPROCESSOR 1024
-#define WARP_THREADS 32
-#define WARPS (CC__BLOCK_THREADS / WARP_THREADS)
 
 typedef struct cc__reduce_plan {
     cc__packed_sequence from;
     cc__partial *partials;
-    double *result; /* of the only piece; else NULL */
+    uint32_t *arrived; /* set to 0 for those that join the partials */
+    double *result;    /* of the only piece; else NULL */
     cc__reduce_end end;
     cc__small_plan small;
 } cc__reduce_plan;
-
-typedef struct cc__join_plan {
-    const cc__partial *partials;
-    int64_t count;
-    int64_t pieces;
-    cc__partial *next; /* of each piece one; NULL: each piece is what is left of a result, which is made of it */
-    double *results;
-    int64_t between; /* partials, from those of a result to those of the next */
-    cc__reduce_end end;
-    int32_t reserved;
-    int64_t component_count;
-} cc__join_plan;
-
-/* What joins neighbours: `count`, of each, where both have as many components, else 0. */
-static __device__ inline cc__partial join_two(cc__reduce_kind kind, cc__partial x, cc__partial y, int32_t count)
-{
-    return count > 0 ? cc__reduce_join_equal(kind, x, y, count) : cc__reduce_join(kind, x, y);
-}
-
-#ifdef __CUDACC__
-/* Joins what `threads` of a warp have, in neighbouring pairs; the first has it all in the end. */
-static __device__ inline cc__partial join_warp(cc__reduce_kind kind, cc__partial own, int32_t threads, int32_t count)
-{
-    CC__UNROLL
-    for (int32_t apart = 1; apart < threads; apart *= 2) {
-        cc__partial next = own;
-        next.value = __shfl_down_sync(UINT32_MAX, own.value, apart);
-        if (kind == CC__REDUCE_MOMENTS) {
-            next.squares = __shfl_down_sync(UINT32_MAX, own.squares, apart);
-            if (count == 0)
-                next.count = __shfl_down_sync(UINT32_MAX, own.count, apart);
-        }
-        own = join_two(kind, own, next, count * apart);
-    }
-    return own;
-}
-
-/*
- * Joins what the threads of a block have, in neighbouring pairs. The first thread returns it all. `shared` is free when
- * all threads have been at the next barrier.
- */
-static __device__ inline cc__partial join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own,
-                                                  int32_t count)
-{
-    const int32_t thread = (int32_t)threadIdx.x;
-    own = join_warp(kind, own, WARP_THREADS, count);
-    if (thread % WARP_THREADS == 0)
-        shared[thread / WARP_THREADS] = own;
-    __syncthreads();
-    if (thread < WARP_THREADS)
-        own = join_warp(kind, shared[thread % WARPS], WARPS, count * WARP_THREADS);
-    return own;
-}
-#else
-/* The same pairs without a warp. */
-static __device__ inline cc__partial join_threads(cc__reduce_kind kind, cc__partial *shared, cc__partial own,
-                                                  int32_t count)
-{
-    int32_t thread = (int32_t)threadIdx.x;
-    shared[thread] = own;
-    __syncthreads();
-    for (int32_t apart = 1; apart < CC__BLOCK_THREADS; apart *= 2) {
-        if (thread % (2 * apart) == 0)
-            shared[thread] = join_two(kind, shared[thread], shared[thread + apart], count * apart);
-        __syncthreads();
-    }
-    return shared[thread];
-}
-#endif
-
-static __device__ inline cc__partial join_pack(cc__reduce_kind kind, const cc__partial lanes[CC__PACK], int32_t count)
-{
-    return join_two(kind, join_two(kind, lanes[0], lanes[1], count), join_two(kind, lanes[2], lanes[3], count),
-                    2 * count);
-}
 
 static __device__ inline void give_piece(const cc__reduce_plan *plan, cc__reduce_kind kind, int64_t piece,
                                          cc__partial all)
 {
     if (plan->result == NULL) {
         plan->partials[piece] = all;
+        if (piece == 0)
+            *plan->arrived = 0;
     } else {
         const cc__partial nothing = {cc__reduce_nothing(kind), 0.0, 0.0};
         *plan->result = cc__reduce_result(plan->end, cc__reduce_join(kind, nothing, all), plan->from.sequence.count);
@@ -225,68 +152,6 @@ DEFINE_SMALL_KERNELS(SUMS, 6, 6)
 DEFINE_SMALL_KERNELS(PRODUCTS, 4, 4)
 DEFINE_SMALL_KERNELS(EXTREMES, 6, 6)
 
-static __device__ inline cc__partial load_partial(cc__reduce_kind kind, const cc__partial *from)
-{
-    cc__partial partial = {from->value, 0.0, 0.0};
-    if (kind == CC__REDUCE_MOMENTS) {
-        partial.squares = from->squares;
-        partial.count = from->count;
-    }
-    return partial;
-}
-
-/* One block may have all: neighbouring threads take neighbouring lanes, so that memory is read in its order. */
-static __device__ inline void join_pieces(const cc__join_plan *plan, cc__reduce_kind kind, cc__partial *lanes,
-                                          cc__partial *shared)
-{
-    const bool is_last = plan->next == NULL;
-    const int32_t thread = (int32_t)threadIdx.x;
-    for (int64_t piece = blockIdx.x; piece < plan->pieces; piece += gridDim.x) {
-        const cc__partial *partials = plan->partials + piece * (is_last ? plan->between : CC__REDUCE_PIECE);
-        const int64_t left = plan->count - (is_last ? 0 : piece * CC__REDUCE_PIECE);
-        const int32_t length = (int32_t)(left < CC__REDUCE_PIECE ? left : CC__REDUCE_PIECE);
-        for (int32_t lane = thread; lane < CC__REDUCE_LANES; lane += CC__BLOCK_THREADS) {
-            const cc__partial nothing = {cc__reduce_nothing(kind), 0.0, 0.0};
-            cc__partial next[CC__REDUCE_ROUNDS];
-            cc__partial all = nothing;
-            CC__UNROLL
-            for (int32_t round = 0; round < CC__REDUCE_ROUNDS; round++) {
-                const int32_t n = lane + round * CC__REDUCE_LANES;
-                next[round] = load_partial(kind, &partials[n < length ? n : 0]);
-            }
-            /* What joins nothing stays the same bits. */
-            CC__UNROLL
-            for (int32_t round = 0; round < CC__REDUCE_ROUNDS; round++) {
-                const bool has_next = lane + round * CC__REDUCE_LANES < length;
-                all = cc__reduce_join_next(kind, all, has_next ? next[round] : nothing, round);
-            }
-            lanes[lane] = all;
-        }
-        __syncthreads();
-        const cc__partial all = join_threads(kind, shared, join_pack(kind, lanes + CC__PACK * thread, 0), 0);
-        if (thread == 0) {
-            if (is_last)
-                plan->results[piece] = cc__reduce_result(plan->end, all, plan->component_count);
-            else
-                plan->next[piece] = all;
-        }
-    }
-}
-
-#define DEFINE_JOIN_KERNEL(KIND)                                                                                       \
-    static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 1)                                                     \
-        join_##KIND(const __grid_constant__ cc__join_plan plan)                                                        \
-    {                                                                                                                  \
-        __shared__ cc__partial lanes[CC__REDUCE_LANES];                                                                \
-        __shared__ cc__partial shared[CC__BLOCK_THREADS];                                                              \
-        join_pieces(&plan, CC__REDUCE_##KIND, lanes, shared);                                                          \
-    }
-
-DEFINE_JOIN_KERNEL(SUM)
-DEFINE_JOIN_KERNEL(MINIMUM)
-DEFINE_JOIN_KERNEL(MAXIMUM)
-DEFINE_JOIN_KERNEL(MOMENTS)
-
 static const void *reduce_kernel(cc__reduce_kind kind, bool is_narrow)
 {
     switch (kind) {
@@ -335,39 +200,14 @@ static bool is_small(const cc__reduce *work)
            cc_pixel_type_size_bytes(types[0]) == cc_pixel_type_size_bytes(types[1]);
 }
 
-static const void *join_kernel(cc__reduce_kind kind)
-{
-    switch (kind) {
-    case CC__REDUCE_MINIMUM:
-        return (const void *)join_MINIMUM;
-    case CC__REDUCE_MAXIMUM:
-        return (const void *)join_MAXIMUM;
-    case CC__REDUCE_MOMENTS:
-        return (const void *)join_MOMENTS;
-    case CC__REDUCE_SUM:
-    case CC__REDUCE_SQUARES:
-    case CC__REDUCE_DOT:
-        break;
-    }
-    return (const void *)join_SUM;
-}
-
-static uint32_t blocks_for(int64_t pieces, int32_t per_multiprocessor, const cc__launcher *launcher)
-{
-    return cc__sequence_blocks(pieces, per_multiprocessor, launcher->multiprocessor_count);
-}
-
-static bool is_one_piece(const cc__reduce *work)
-{
-    return work->result_count == 1 && cc__reduce_count(work) <= CC__REDUCE_PIECE;
-}
-
-/* All of one result but the last level, which is left in the plan; of one piece everything. */
-static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launcher, bool is_all, cc__join_plan *join)
+/* The partials of one result; of one piece everything. */
+static cc_status launch_pieces(const cc__reduce *work, const cc__launcher *launcher, bool is_all)
 {
     cc__reduce_plan plan;
+    memset(&plan, 0, sizeof plan);
     cc__packed_sequence_plan(&plan.from, work->sources, work->source_count, work->components, work->size);
     plan.partials = work->scratch;
+    plan.arrived = cc__join_arrived(work->scratch, plan.from.pieces);
     plan.result = is_all ? work->results : NULL;
     plan.end = work->end;
     const int64_t size_bytes = cc__bytes_of_real((int32_t)work->sources[0].type);
@@ -379,47 +219,27 @@ static cc_status launch_levels(const cc__reduce *work, const cc__launcher *launc
         kernel = small_kernel(work->kind, size_bytes == 1, plan.small.is_row != 0);
     }
     void *arguments[] = {&plan};
-    cc_status status = (is_all ? launcher->launch : cc__launch_aside)(
-        launcher, kernel, blocks_for(plan.from.pieces, per_multiprocessor, launcher), CC__BLOCK_THREADS, arguments);
-    join->partials = work->scratch;
-    join->count = plan.from.pieces;
-    join->end = work->end;
-    join->component_count = plan.from.sequence.count;
-    while (status == CC_OK && join->count > CC__REDUCE_PIECE) {
-        void *join_arguments[] = {join};
-        join->pieces = cc__reduce_pieces(join->count);
-        join->next = (cc__partial *)join->partials + join->count;
-        status = cc__launch_aside(launcher, join_kernel(work->kind),
-                                  blocks_for(join->pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS,
-                                  join_arguments);
-        join->partials = join->next;
-        join->count = join->pieces;
-    }
-    return status;
+    return (is_all ? launcher->launch : cc__launch_aside)(
+        launcher, kernel, cc__sequence_blocks(plan.from.pieces, per_multiprocessor, launcher->multiprocessor_count),
+        CC__BLOCK_THREADS, arguments);
 }
 
 cc_status cc__launch_reduce(const void *argument, const cc__launcher *launcher)
 {
     const cc__reduce *work = (const cc__reduce *)argument;
-    const cc__partial *partials = NULL;
-    const bool is_all = is_one_piece(work);
+    const int64_t count = cc__reduce_count(work);
+    const bool is_all = work->result_count == 1 && count <= CC__REDUCE_PIECE;
     cc_status status = CC_OK;
-    cc__join_plan join;
-    memset(&join, 0, sizeof join);
     for (int32_t n = 0; n < work->result_count && status == CC_OK; n++) {
         const cc__reduce part = cc__reduce_part(work, n);
-        status = launch_levels(&part, launcher, is_all, &join);
-        if (n == 0)
-            partials = join.partials;
+        status = launch_pieces(&part, launcher, is_all);
     }
     if (status != CC_OK || is_all)
         return status;
-    join.partials = partials;
-    join.between = cc__reduce_scratch(join.component_count);
-    join.next = NULL;
-    join.pieces = work->result_count;
-    join.results = work->results;
-    void *arguments[] = {&join};
-    return launcher->launch(launcher, join_kernel(work->kind),
-                            blocks_for(join.pieces, BLOCKS_PER_MULTIPROCESSOR, launcher), CC__BLOCK_THREADS, arguments);
+    cc__join_plan plan = cc__join_plan_of(work, count);
+    void *arguments[] = {&plan};
+    return launcher->launch(
+        launcher, cc__join_kernel(work->kind),
+        cc__sequence_blocks(plan.result_count * plan.blocks, BLOCKS_PER_MULTIPROCESSOR, launcher->multiprocessor_count),
+        CC__BLOCK_THREADS, arguments);
 }

@@ -18,9 +18,10 @@ typedef enum cc__small_group {
 
 typedef struct cc__small_plan {
     cc__reduce_kind kind;
-    int32_t is_row; /* all components lie side by side, and packs have 16 bytes */
-    int32_t pack;   /* components that are read at once: as many as 16 bytes have, CC__PACK, or more than any */
-    int32_t head;   /* of each piece: so many components before its first pack */
+    int32_t is_row;   /* all components lie side by side, and packs have 16 bytes */
+    int32_t has_rows; /* long enough for a warp to take one at a time, wherever they begin */
+    int32_t pack;     /* components that are read at once: as many as 16 bytes have, CC__PACK, or more than any */
+    int32_t head;     /* of each piece: so many components before its first pack */
     uint32_t flip[2];
     int32_t bias[2]; /* what flipping adds; of extremes without turning them around */
     int32_t is_bool[2];
@@ -36,6 +37,10 @@ typedef struct cc__small {
 #define MOST_PACKS 8
 #define SOME_PACKS 4
 #define SINGLES 4
+/* A warp has a row where it has so many bytes, or so many though it lies in packs of 16 bytes. */
+#define ROW_THREADS 32
+#define ROW_BYTES 128
+#define PACKED_ROW_BYTES 1024
 
 static __device__ inline void cc__take_word(cc__small_group group, int32_t bits, cc__small *own, uint32_t x, uint32_t y)
 {
@@ -129,13 +134,19 @@ DEFINE_TAKE(2, 8)
 DEFINE_TAKE(4, 16)
 
 /* One component, flipped, in the lowest bits of a word. */
-static __device__ inline uint32_t cc__read_single(const cc__packed_sequence *from, const cc__small_plan *plan,
-                                                  int32_t n, int32_t bits, bool is_row, int64_t number)
+static __device__ inline uint32_t cc__flipped(const cc__small_plan *plan, int32_t n, int32_t bits,
+                                              const unsigned char *at)
 {
-    const unsigned char *at = is_row ? from->sources[n].data + number * (bits / 8) : cc__sequence_find(from, n, number);
     if (bits == 16)
         return *(const uint16_t *)at ^ (plan->flip[n] & 0xffff);
     return (plan->is_bool[n] != 0 ? *at != 0 : (uint32_t)*at) ^ (plan->flip[n] & 0xff);
+}
+
+static __device__ inline uint32_t cc__read_single(const cc__packed_sequence *from, const cc__small_plan *plan,
+                                                  int32_t n, int32_t bits, bool is_row, int64_t number)
+{
+    return cc__flipped(plan, n, bits,
+                       is_row ? from->sources[n].data + number * (bits / 8) : cc__sequence_find(from, n, number));
 }
 
 /* `length` components from the one numbered `first` on, those that are not in packs. */
@@ -159,6 +170,64 @@ static __device__ inline void cc__take_singles(const cc__packed_sequence *from, 
     }
 }
 
+/* What a warp takes of `length` components side by side: packs of 16 bytes, and a component each around them. */
+static __device__ inline void cc__take_run(const cc__small_plan *plan, cc__small_group group, int32_t bits,
+                                           const unsigned char *at, int32_t length, cc__small *own)
+{
+    const int32_t pack = 128 / bits;
+    const int32_t thread = (int32_t)threadIdx.x % ROW_THREADS;
+    const int32_t before = (int32_t)(-(uintptr_t)at % 16) * 8 / bits;
+    const int32_t head = before < length ? before : length;
+    const int32_t packs = (length - head) / pack;
+    const int32_t rest = head + packs * pack;
+    const cc__words_4 *from = (const cc__words_4 *)(at + head * (bits / 8));
+    for (int32_t first = 0; first < packs; first += SOME_PACKS * ROW_THREADS) {
+        uint32_t x[4 * SOME_PACKS];
+        CC__UNROLL
+        for (int32_t r = 0; r < SOME_PACKS; r++) {
+            const int32_t n = first + r * ROW_THREADS + thread;
+            cc__words_4 next = {{plan->flip[0], plan->flip[0], plan->flip[0], plan->flip[0]}};
+            if (n < packs)
+                next = from[n];
+            CC__UNROLL
+            for (int32_t i = 0; i < 4; i++)
+                x[4 * r + i] = next.word[i];
+        }
+        cc__flip_words(plan, 0, bits, 4 * SOME_PACKS, x);
+        CC__UNROLL
+        for (int32_t r = 0; r < SOME_PACKS; r++) {
+            /* The same for all threads of the warp. */
+            if (first + r * ROW_THREADS >= packs)
+                break;
+            CC__UNROLL
+            for (int32_t i = 0; i < 4; i++)
+                cc__take_word(group, bits, own, x[4 * r + i], 0);
+        }
+    }
+    /* Fewer than a pack on either side. */
+    const int32_t single = thread < head               ? thread
+                           : thread >= ROW_THREADS / 2 ? rest + thread - ROW_THREADS / 2
+                                                       : length;
+    if (single < length)
+        cc__take_word(group, bits, own, cc__flipped(plan, 0, bits, at + single * (bits / 8)), 0);
+}
+
+/* Each warp takes rows of its own, or what the piece has of them. */
+static __device__ inline void cc__take_rows(const cc__packed_sequence *from, const cc__small_plan *plan,
+                                            cc__small_group group, int32_t bits, int64_t first, int32_t length,
+                                            cc__small *own)
+{
+    const int64_t row_length = from->sequence.length;
+    const int64_t row = from->is_short != 0 ? cc__divide((int32_t)first, &from->length) : first / row_length;
+    const int64_t end = first + length;
+    int64_t begin = (row + (int32_t)threadIdx.x / ROW_THREADS) * row_length;
+    for (; begin < end; begin += CC__BLOCK_THREADS / ROW_THREADS * row_length) {
+        const int64_t from_here = begin > first ? begin : first;
+        const int64_t to_here = begin + row_length < end ? begin + row_length : end;
+        cc__take_run(plan, group, bits, cc__sequence_find(from, 0, from_here), (int32_t)(to_here - from_here), own);
+    }
+}
+
 /* What a thread takes of the `length` components of a piece. is_row: as in the plan. */
 static __device__ inline cc__small cc__take_small(const cc__packed_sequence *from, const cc__small_plan *plan,
                                                   cc__small_group group, int32_t bits, bool is_row, int64_t first,
@@ -178,8 +247,12 @@ static __device__ inline cc__small cc__take_small(const cc__packed_sequence *fro
         cc__take_words_1(from, plan, group, bits, false, first + skip, length - skip, SOME_PACKS, &own);
     else if (pack == CC__PACK)
         cc__take_words_2(from, plan, group, bits, false, first + skip, length - skip, SOME_PACKS, &own);
-    cc__take_singles(from, plan, group, bits, is_row, first, head, &own);
-    cc__take_singles(from, plan, group, bits, is_row, first + head + packed, length - head - packed, &own);
+    if (!is_row && group != CC__SMALL_PRODUCTS && plan->has_rows != 0) {
+        cc__take_rows(from, plan, group, bits, first, length, &own);
+    } else {
+        cc__take_singles(from, plan, group, bits, is_row, first, head, &own);
+        cc__take_singles(from, plan, group, bits, is_row, first + head + packed, length - head - packed, &own);
+    }
     if (group == CC__SMALL_EXTREMES) {
         uint32_t largest = bits == 8 ? cc__larger_halves(own.sum[0], own.sum[1]) >> 8 & 0x00ff00ff : own.sum[0];
         largest = cc__larger_halves(largest, largest >> 16);
@@ -267,6 +340,10 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
         is_packed = is_packed && from->is_packed[n] != 0;
     }
     plan.is_row = is_wide && is_row;
+    plan.has_rows = !is_row && work->source_count == 1 && from->sequence.step[0] == size_bytes &&
+                    from->sequence.length >= (is_wide ? PACKED_ROW_BYTES : ROW_BYTES) / size_bytes;
+    is_wide = is_wide && !plan.has_rows;
+    is_packed = is_packed && !plan.has_rows;
     plan.pack = is_wide ? 16 / size_bytes : is_packed ? CC__PACK : (int32_t)CC__REDUCE_PIECE + 1;
     plan.head = plan.is_row ? head[0] : 0;
     return plan;
@@ -275,6 +352,9 @@ static inline cc__small_plan cc__small_plan_of(const cc__reduce *work, const cc_
 #undef MOST_PACKS
 #undef SOME_PACKS
 #undef SINGLES
+#undef ROW_THREADS
+#undef ROW_BYTES
+#undef PACKED_ROW_BYTES
 #undef DEFINE_TAKE
 
 #endif

@@ -117,7 +117,7 @@ cc_status cc__launch_resample(const void *work, const cc__launcher *launcher)
     cc__columns_plan(
         plan.work.size, plan.work.components, is_long && cc__linear_kernel(&plan.work) != NULL ? CC__COLUMN_ROWS : 1,
         is_long ? (launcher->multiprocessor_count + 3) / 4 : launcher->multiprocessor_count, &plan.columns);
-    const void *staged = cc__staged_kernel(&plan);
+    const void *staged = cc__staged_kernel(&plan, launcher->multiprocessor_count);
     void *arguments[] = {&plan};
     return launcher->launch(launcher, staged != NULL ? staged : kernel_of(&plan.work),
                             cc__columns_blocks(&plan.columns, launcher->multiprocessor_count), CC__BLOCK_THREADS,

@@ -139,7 +139,7 @@ const void *cc__linear_kernel(const cc__resample *work);
 const void *cc__nearest_kernel(const cc__resample *work);
 const void *cc__cubic_kernel(const cc__resample *work);
 const void *cc__warp_kernel(const cc__resample *work);
-/* The same for some of what cc__linear_kernel() has a kernel for; the columns must be planned. */
-const void *cc__staged_kernel(const resample_plan *plan);
+/* The same for some of what cc__linear_kernel() has a kernel for. The columns must be planned, and get their length. */
+const void *cc__staged_kernel(resample_plan *plan, int32_t multiprocessor_count);
 
 #endif

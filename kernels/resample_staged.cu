@@ -10,7 +10,7 @@
 #define UNITS 3
 #define STAGES 3
 #define STAGE_UNITS (UNITS * CC__BLOCK_THREADS)
-/* Where all is aligned to units they are brought, else words, one by one. */
+/* Where all is aligned to units they are brought; words, one by one, where it is not. */
 #define UNIT_BYTES 16
 #define WORD_BYTES 4
 #define WARP 32
@@ -55,7 +55,6 @@ typedef struct stage_box {
     int32_t rows;
     int32_t first_byte; /* of a row */
     int32_t row_bytes;
-    bool is_in_units;
 } stage_box;
 
 /* The columns of a thread: where their first pixels are in the box, and what of them is inside. A bit for each row. */
@@ -85,15 +84,7 @@ static __device__ inline void find_range(const double row[4], const double i[2],
     *out_last = last + 1 < size ? last + 1 : last;
 }
 
-/* No bit is set below what all rows of the source begin and end on. */
-CC__SHARED uint64_t bits_of_rows(const cc__resample *work)
-{
-    const int64_t *stride = work->source.stride;
-    return (uint64_t)(uintptr_t)work->source.data | (uint64_t)(stride[0] * work->source_size[0]) | (uint64_t)stride[1] |
-           (uint64_t)stride[2] | (uint64_t)stride[3];
-}
-
-static __device__ inline void find_box(const resample_plan *plan, int64_t patch, stage_box *out)
+static __device__ inline void find_box(const resample_plan *plan, int64_t patch, int32_t unit_bytes, stage_box *out)
 {
     const cc__resample *work = &plan->work;
     cc__column first, last;
@@ -107,8 +98,7 @@ static __device__ inline void find_box(const resample_plan *plan, int64_t patch,
     find_range(work->map.row[1], i, j, work->source_size[1], &y[0], &y[1]);
     out->first_row = y[0];
     out->rows = y[1] - y[0] + 1;
-    out->is_in_units = bits_of_rows(work) % UNIT_BYTES == 0;
-    const int32_t below = (out->is_in_units ? UNIT_BYTES : WORD_BYTES) - 1;
+    const int32_t below = unit_bytes - 1;
     out->first_byte = x[0] * plan->stride[0] & ~below;
     out->row_bytes = ((x[1] + 1) * plan->stride[0] - out->first_byte + below) & ~below;
 }
@@ -140,7 +130,7 @@ static __device__ inline void find_footprint(const resample_plan *plan, const st
 /* The bytes from the box's first one to each unit that the thread brings; none is so far away as -1 says. */
 static __device__ inline void find_units(const resample_plan *plan, const stage_box *box, uint32_t out[UNITS])
 {
-    const int32_t row_units = box->is_in_units ? box->row_bytes / UNIT_BYTES : STAGE_UNITS;
+    const int32_t row_units = (box->row_bytes + UNIT_BYTES - 1) / UNIT_BYTES;
     CC__UNROLL
     for (int32_t n = 0; n < UNITS; n++) {
         const int32_t unit = (int32_t)threadIdx.x + n * CC__BLOCK_THREADS, row = unit / row_units;
@@ -161,18 +151,23 @@ static __device__ inline void bring_words(const unsigned char *from, int64_t row
     }
 }
 
-static __device__ inline void bring_plane(const resample_plan *plan, const unsigned char *from, const stage_box *box,
-                                          const uint32_t units[UNITS], cc__copy_unit *stage)
+static __device__ inline void bring_units(const unsigned char *from, const uint32_t units[UNITS], cc__copy_unit *stage)
 {
-    if (!box->is_in_units) {
-        bring_words(from, plan->stride[1], box->rows, box->row_bytes, (unsigned char *)stage);
-        return;
-    }
     CC__UNROLL
     for (int32_t n = 0; n < UNITS; n++) {
         if (units[n] != UINT32_MAX)
             BRING(&stage[(int32_t)threadIdx.x + n * CC__BLOCK_THREADS], from + units[n]);
     }
+}
+
+/* unit_bytes is a constant where these are called. */
+static __device__ inline void bring_plane(const resample_plan *plan, const unsigned char *from, const stage_box *box,
+                                          const uint32_t units[UNITS], int32_t unit_bytes, cc__copy_unit *stage)
+{
+    if (unit_bytes == UNIT_BYTES)
+        bring_units(from, units, stage);
+    else
+        bring_words(from, plan->stride[1], box->rows, box->row_bytes, (unsigned char *)stage);
 }
 
 static __device__ inline void find_levels(const resample_plan *plan, const cc__column *column, level *out)
@@ -213,7 +208,7 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
     }                                                                                                                  \
                                                                                                                        \
     static __device__ inline void do_patch_##NAME(const resample_plan *plan, int64_t patch, cc__copy_unit *stages,     \
-                                                  level *levels)                                                       \
+                                                  level *levels, int32_t unit_bytes)                                   \
     {                                                                                                                  \
         const cc__resample *work = &plan->work;                                                                        \
         const int64_t row_step = work->destination.stride[1], slice = work->source.stride[2];                          \
@@ -225,7 +220,8 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
         const int64_t rows = work->size[1] - column.still;                                                             \
         s.has = !has_column ? 0 : rows < ROWS ? (1u << rows) - 1 : (1u << ROWS) - 1;                                   \
         find_levels(plan, &column, levels);                                                                            \
-        find_box(plan, patch, &box);                                                                                   \
+        find_box(plan, patch, unit_bytes, &box);                                                                       \
+        find_footprint(plan, &box, &column, SOURCE_BYTES, &s);                                                         \
         find_units(plan, &box, units);                                                                                 \
         unsigned char *to = work->destination.data + column.pixel * work->destination.stride[0] +                      \
                             column.still * row_step + column.first * work->destination.stride[2] +                     \
@@ -237,10 +233,10 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
             k++;                                                                                                       \
         while (k < end && levels[end - 1].plane < 0)                                                                   \
             end--;                                                                                                     \
-        if (k == end) {                                                                                                \
-            keep_##NAME(plan, to, count, 0, 0, s.has, 0);                                                              \
+        if (k > 0 || end < count || s.inside != s.has)                                                                 \
+            keep_##NAME(plan, to, count, k, end, s.has, s.inside);                                                     \
+        if (k == end)                                                                                                  \
             return;                                                                                                    \
-        }                                                                                                              \
                                                                                                                        \
         /* Behind the last plane none is needed: fractions are 0 there. */                                             \
         const int32_t first = levels[k].plane, last = levels[end - 1].plane + 1;                                       \
@@ -250,13 +246,9 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
         int32_t next = first, stage = 0, spare = (STAGES - 1) * STAGE_UNITS;                                           \
         for (; next < first + STAGES - 1; next++, from += slice) {                                                     \
             if (next <= there)                                                                                         \
-                bring_plane(plan, from, &box, units, stages + (next - first) * STAGE_UNITS);                           \
+                bring_plane(plan, from, &box, units, unit_bytes, stages + (next - first) * STAGE_UNITS);               \
             END_PLANE();                                                                                               \
         }                                                                                                              \
-        /* While the first planes are on their way. */                                                                 \
-        find_footprint(plan, &box, &column, SOURCE_BYTES, &s);                                                         \
-        if (k > 0 || end < count || s.inside != s.has)                                                                 \
-            keep_##NAME(plan, to, count, k, end, s.has, s.inside);                                                     \
         float before[ROWS] = {0, 0, 0, 0}, behind[ROWS] = {0, 0, 0, 0};                                                \
         level here = levels[k];                                                                                        \
         to += k * work->destination.stride[2];                                                                         \
@@ -265,7 +257,7 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
             /* All see what all have brought, and none reads the plane before any more: its stage is free. */          \
             __syncthreads();                                                                                           \
             if (next <= there)                                                                                         \
-                bring_plane(plan, from, &box, units, stages + spare);                                                  \
+                bring_plane(plan, from, &box, units, unit_bytes, stages + spare);                                      \
             END_PLANE();                                                                                               \
             CC__UNROLL                                                                                                 \
             for (int32_t n = 0; n < ROWS; n++)                                                                         \
@@ -284,24 +276,27 @@ static __device__ inline void find_levels(const resample_plan *plan, const cc__c
                 here = levels[k];                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
-    }                                                                                                                  \
-                                                                                                                       \
+    }
+
+#define DEFINE_STAGED_KERNEL(NAME, PATCH, BYTES)                                                                       \
     static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 4)                                                     \
         staged_##NAME(const __grid_constant__ resample_plan plan)                                                      \
     {                                                                                                                  \
         __shared__ cc__copy_unit stages[STAGES * STAGE_UNITS];                                                         \
         __shared__ level levels[CC__COLUMN_MOST_DEPTH + 1];                                                            \
         for (int64_t patch = blockIdx.x; patch < plan.columns.count; patch += gridDim.x) {                             \
-            do_patch_##NAME(&plan, patch, stages, levels);                                                             \
+            do_patch_##PATCH(&plan, patch, stages, levels, BYTES);                                                     \
             /* The next patch writes what a slower thread may still read for this one. */                              \
             __syncthreads();                                                                                           \
         }                                                                                                              \
     }
 
 #define DEFINE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
-    DEFINE_STAGED(FROM##_##TO, READ_##FROM, WRITE, FROM_BYTES, TO_BYTES)
+    DEFINE_STAGED(FROM##_##TO, READ_##FROM, WRITE, FROM_BYTES, TO_BYTES)                                               \
+    DEFINE_STAGED_KERNEL(FROM##_##TO, FROM##_##TO, UNIT_BYTES)
 FOR_EACH_PAIR(DEFINE_PAIR)
 #undef DEFINE_PAIR
+DEFINE_STAGED_KERNEL(words, FLOAT32_FLOAT32, WORD_BYTES)
 
 /* Pixels of the source along an axis that no patch needs more of. */
 static int64_t most_pixels(const double row[4], double width, double height, int64_t size)
@@ -325,22 +320,62 @@ static bool fits_stage(const resample_plan *plan, int64_t source_bytes)
     return units <= STAGE_UNITS && (rows + 2) * units <= STAGE_UNITS;
 }
 
-/* Whole words, and planes one after the other: beyond 2 some would be brought for nothing. */
+/* No bit is set below what all rows of the source begin and end on. */
+static uint64_t bits_of_rows(const cc__resample *work)
+{
+    const int64_t *stride = work->source.stride;
+    return (uint64_t)(uintptr_t)work->source.data | (uint64_t)(stride[0] * work->source_size[0]) | (uint64_t)stride[1] |
+           (uint64_t)stride[2] | (uint64_t)stride[3];
+}
+
+/* Planes one after the other: beyond 2 some would be brought for nothing. */
 static bool is_stageable(const resample_plan *plan, int64_t source_bytes)
 {
     const cc__resample *work = &plan->work;
     return work->interpolation == CC_INTERPOLATION_LINEAR && work->in_float32 && is_upright(work) &&
            plan->has_short_planes && plan->columns.rows == ROWS &&
            work->source.stride[0] == source_bytes * work->components && work->map.row[2][2] >= 0 &&
-           work->map.row[2][2] <= 2 && bits_of_rows(work) % WORD_BYTES == 0 && fits_stage(plan, source_bytes);
+           work->map.row[2][2] <= 2 && fits_stage(plan, source_bytes);
 }
 
-const void *cc__staged_kernel(const resample_plan *plan)
+static const void *kernel_of_pair(const cc__resample *work, int64_t *out_source_bytes)
 {
 #define CHOOSE_PAIR(FROM, TO, SAMPLE, WRITE, FROM_BYTES, TO_BYTES)                                                     \
-    if (plan->work.source_type == CC_PIXEL_##FROM && plan->work.destination_type == CC_PIXEL_##TO)                     \
-        return is_stageable(plan, FROM_BYTES) ? (const void *)staged_##FROM##_##TO : NULL;
+    if (work->source_type == CC_PIXEL_##FROM && work->destination_type == CC_PIXEL_##TO) {                             \
+        *out_source_bytes = FROM_BYTES;                                                                                \
+        return (const void *)staged_##FROM##_##TO;                                                                     \
+    }
     FOR_EACH_PAIR(CHOOSE_PAIR)
 #undef CHOOSE_PAIR
     return NULL;
+}
+
+/*
+ * What a block does before its first pixel takes as long as several planes. So columns are longer here, as long as
+ * there are three blocks for each multiprocessor, and twelve where they are longest: then the last ones are late.
+ */
+static void lengthen(cc__columns *columns, int64_t volumes, int32_t multiprocessor_count)
+{
+    cc__columns longer = *columns;
+    for (int32_t depth = 2 * CC__COLUMN_LEAST_DEPTH; depth <= CC__COLUMN_MOST_DEPTH; depth *= 2) {
+        cc__columns_cut(&longer, volumes, depth);
+        if (longer.count < (int64_t)multiprocessor_count * (depth < CC__COLUMN_MOST_DEPTH ? 3 : 12))
+            return;
+        *columns = longer;
+    }
+}
+
+const void *cc__staged_kernel(resample_plan *plan, int32_t multiprocessor_count)
+{
+    int64_t source_bytes = 0;
+    const void *kernel = kernel_of_pair(&plan->work, &source_bytes);
+    const uint64_t bits = bits_of_rows(&plan->work);
+    if (kernel == (const void *)staged_FLOAT32_FLOAT32 && bits % UNIT_BYTES != 0 && bits % WORD_BYTES == 0)
+        kernel = (const void *)staged_words;
+    else if (bits % UNIT_BYTES != 0)
+        kernel = NULL;
+    if (kernel == NULL || !is_stageable(plan, source_bytes))
+        return NULL;
+    lengthen(&plan->columns, plan->work.size[3], multiprocessor_count);
+    return kernel;
 }

@@ -44,4 +44,11 @@
 #define CC__LOADS_FIRST() ((void)0)
 #endif
 
+/* For compilers that do not see that what was not loaded is not used. */
+#ifdef __CUDA_ARCH__
+#define CC__CLEAR(array) ((void)0)
+#else
+#define CC__CLEAR(array) memset(array, 0, sizeof(array))
+#endif
+
 #endif

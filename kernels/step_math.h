@@ -11,20 +11,6 @@
 
 #include <math.h>
 
-/* The steps that make one value of the running value and its operands; for each kind of numbers. */
-#define CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                              \
-    X(ADD)                                                                                                             \
-    X(SUBTRACT)                                                                                                        \
-    X(MULTIPLY)                                                                                                        \
-    X(DIVIDE)                                                                                                          \
-    X(MINIMUM)                                                                                                         \
-    X(MAXIMUM)                                                                                                         \
-    X(MULTIPLY_ADD)                                                                                                    \
-    X(CLAMP)                                                                                                           \
-    X(WITHIN)                                                                                                          \
-    X(LESS)                                                                                                            \
-    X(EQUAL)                                                                                                           \
-    X(SELECT)
 /* All but ARGUMENT, whose table takes memory of every thread. */
 #define CC__FOR_EACH_SHORT_REAL_STEP(X)                                                                                \
     CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                                  \

@@ -4,7 +4,8 @@
 
 #include "kernels/pixel_math.h"
 
-#define CC__FOR_EACH_WHOLE_STEP(X)                                                                                     \
+/* The steps that make one value of the running value and its operands; for each kind of numbers. */
+#define CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                              \
     X(ADD)                                                                                                             \
     X(SUBTRACT)                                                                                                        \
     X(MULTIPLY)                                                                                                        \
@@ -16,7 +17,9 @@
     X(WITHIN)                                                                                                          \
     X(LESS)                                                                                                            \
     X(EQUAL)                                                                                                           \
-    X(SELECT)                                                                                                          \
+    X(SELECT)
+#define CC__FOR_EACH_WHOLE_STEP(X)                                                                                     \
+    CC__FOR_EACH_STEP_WITH_OPERAND(X)                                                                                  \
     X(NEGATE)                                                                                                          \
     X(ABSOLUTE)                                                                                                        \
     X(SQUARE)                                                                                                          \

@@ -70,7 +70,9 @@ CC_API cc_status cc_image_set_device_allocator(cc_image *image, const cc_allocat
  * at the speed of the link. Only the parts that move take up RAM and are locked: an image's first slice costs one
  * slice. When locking is refused, or its limit is reached, pixels move all the same, only slower.
  *
- * Memory that is freed is kept for the next image, up to a limit: locking it again would take long.
+ * Memory that is freed is kept for the next image, up to a limit: locking it again would take long. From 4 MiB on this
+ * holds without locks too, since new pages take long to write to; such memory is offered to the system (MADV_FREE on
+ * Linux), which takes it back when it is short.
  */
 typedef struct cc_host_memory_state {
     uint32_t struct_size; /* set by CC_HOST_MEMORY_STATE_INIT */
@@ -110,8 +112,9 @@ CC_API void cc_host_set_locked_limit(size_t limit_bytes);
 CC_API void cc_host_set_pool_limit(size_t limit_bytes);
 
 /**
- * Gives host memory that is kept for reuse back to the system, the oldest first, until this many bytes of it are left;
- * with 0 also the buffers through which memory that is not page-locked is copied.
+ * Gives host memory that is kept for reuse back to the system, what is not page-locked before the rest and the oldest
+ * first, until this many bytes of it are left; with 0 also the buffers through which memory that is not page-locked is
+ * copied.
  * Thread safety: any thread. Blocks while memory is given back, and for copies under way in those buffers. Since 2.0.
  */
 CC_API void cc_host_trim(size_t keep_bytes);

@@ -40,7 +40,7 @@ typedef enum cc_reduction {
  * CC_ERROR_INVALID_DEVICE; CC_ERROR_CAPTURE; CC_ERROR_OUT_OF_HOST_MEMORY; CC_ERROR_OUT_OF_DEVICE_MEMORY;
  * CC_ERROR_FORKED; CC_ERROR_DEVICE.
  * Allocates what the output needs at that place, brings the stale parts of the inputs there, and for the time of the
- * work allocates 24 bytes for 16384 components.
+ * work allocates 24 bytes for 16384 components and a little more.
  * Thread safety: any thread. On a device does not block, except while pageable memory is copied: `stream` order.
  * Since 2.0.
  * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, for joining variances.

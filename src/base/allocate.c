@@ -102,6 +102,16 @@ void cc__pages_free(void *memory, size_t size_bytes)
     atomic_fetch_sub(&live, 1);
 }
 
+bool cc__pages_offer(void *memory, size_t size_bytes)
+{
+#ifdef MADV_FREE
+    return madvise(memory, size_bytes, MADV_FREE) == 0;
+#else
+    (void)memory, (void)size_bytes;
+    return false;
+#endif
+}
+
 void cc__allocate_set_hook(cc__allocate_hook new_hook)
 {
     atomic_store(&hook, new_hook);

@@ -15,6 +15,11 @@ void cc__free(void *memory);
  */
 void *cc__pages_allocate(size_t size_bytes);
 void cc__pages_free(void *memory, size_t size_bytes);
+/*
+ * Lets the system take the RAM of these pages when it is short, with what is in them, until they are written to. False:
+ * it has no such thing.
+ */
+bool cc__pages_offer(void *memory, size_t size_bytes);
 
 /*
  * For tests: asked before every allocation, true makes it fail. NULL (the default) lets all through.

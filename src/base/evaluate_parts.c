@@ -47,7 +47,7 @@ static bool keeps_parts_apart(const cc__instruction *step)
     return false;
 }
 
-/* One that counts for several components or pixels would have a stride of 0 and another beside it. */
+/* With one component for all, that one would have to count for every second part; with one pixel, rows have gaps. */
 static bool goes_along(const cc__evaluate *work, const cc__source *source)
 {
     if (!cc__is_complex(source->type) ||

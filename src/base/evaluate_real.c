@@ -77,6 +77,8 @@ typedef struct finish {
     bool is_root;
     float lower;
     float upper;
+    int32_t square; /* the source whose squares are added to a slot before the root; -1: none */
+    int32_t slot;
 } finish;
 
 /*
@@ -156,17 +158,35 @@ static const double *make_steps(const cc__evaluate *work, int32_t step_count, co
     return value;
 }
 
+/* A sum with squares may be made together with its root. */
+static void plan_square(const cc__evaluate *work, const int64_t *steps, finish *last)
+{
+    const int32_t load = last->first - 3;
+    if (!last->is_root || load < 0 || !is_square_of_float32(work, load, work->step_count, steps) ||
+        !is_sum_with_slot(&work->steps[load + 1]) || work->steps[load + 2].slot >= 0)
+        return;
+    last->square = work->steps[load].a.number;
+    last->slot = work->steps[load + 2].a.number;
+    last->first = load;
+}
+
 void cc__evaluate_real(const cc__evaluate *work, const cc__lattice *lattice, const cc__places *places, int64_t count,
                        cc__registers *registers)
 {
+    const cc__loops *loops = cc__loops_get();
     finish last;
     const bool has_finish = plan_finish(work, lattice, &last);
+    last.square = -1;
+    plan_square(work, lattice->step, &last);
     for (int64_t done = 0; done < count; done += BUFFER) {
         const int64_t length = count - done < BUFFER ? count - done : BUFFER;
         unsigned char *to = places->destination + done * lattice->step[0];
         const double *value = make_steps(work, last.first, lattice->step, places, done, length, registers);
-        if (has_finish)
-            cc__loops_get()->finish_float32(last.is_root, value, last.lower, last.upper, to, length);
+        if (last.square >= 0)
+            loops->finish_squares(places->source[last.square] + done * (int64_t)sizeof(float),
+                                  registers->slot[last.slot], last.lower, last.upper, to, length);
+        else if (has_finish)
+            loops->finish_float32(last.is_root, value, last.lower, last.upper, to, length);
         else
             cc__components_store(work->destination_type, value, NULL, to, lattice->step[0], length);
     }

@@ -127,10 +127,19 @@ static void look_up_plain(const unsigned char table[256], const unsigned char *i
 #define CC__IN_PLACE
 #endif
 
-/* How many of the first roots are computed elsewhere. */
-static int64_t roots_plain(const double *values, float lower, float upper, unsigned char *out, int64_t count)
+static inline double square_at(const unsigned char *source, int64_t i)
 {
-    (void)values, (void)lower, (void)upper, (void)out, (void)count;
+    uint32_t held;
+    memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);
+    const double value = cc__load_FLOAT32(held);
+    return value * value;
+}
+
+/* How many of the first roots are computed elsewhere; of the values alone where `source` is NULL. */
+static int64_t roots_plain(const unsigned char *source, const double *values, float lower, float upper,
+                           unsigned char *out, int64_t count)
+{
+    (void)source, (void)values, (void)lower, (void)upper, (void)out, (void)count;
     return 0;
 }
 
@@ -231,14 +240,28 @@ __attribute__((target(AVX512))) static inline __m512d root_avx512(__m512d v, __m
 }
 
 /* Apart, since compilers that know how few there are make no vectors. */
-__attribute__((target("avx2"), noinline)) static void unsure_roots(const double *values, float lower, float upper,
-                                                                   unsigned char *out, int64_t count)
+__attribute__((target("avx2"), noinline)) static void unsure_roots(const unsigned char *source, const double *values,
+                                                                   float lower, float upper, unsigned char *out,
+                                                                   int64_t count)
 {
-    finish_float32_avx2(true, values, lower, upper, out, count);
+    if (source != NULL)
+        finish_squares_avx2(source, values, lower, upper, out, count);
+    else
+        finish_float32_avx2(true, values, lower, upper, out, count);
 }
 
-__attribute__((target(AVX512))) static int64_t roots_avx512(const double *values, float lower, float upper,
-                                                            unsigned char *out, int64_t count)
+/* Squares of float32 are exact in float64, so that fusing them with the sum rounds as often as two steps do. */
+__attribute__((target(AVX512))) static inline __m512d value_avx512(const unsigned char *source, const double *values)
+{
+    const __m512d value = _mm512_loadu_pd(values);
+    if (source == NULL)
+        return value;
+    const __m512d x = _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)source));
+    return _mm512_fmadd_pd(x, x, value);
+}
+
+__attribute__((target(AVX512))) static int64_t roots_avx512(const unsigned char *source, const double *values,
+                                                            float lower, float upper, unsigned char *out, int64_t count)
 {
     const __m512 least = _mm512_set1_ps(lower);
     const __m512 greatest = _mm512_set1_ps(upper);
@@ -247,10 +270,11 @@ __attribute__((target(AVX512))) static int64_t roots_avx512(const double *values
         return 0;
     for (; done + 16 <= count; done += 16) {
         __mmask8 are_sure = 0xff;
-        const __m512d low = root_avx512(_mm512_loadu_pd(values + done), &are_sure);
-        const __m512d high = root_avx512(_mm512_loadu_pd(values + done + 8), &are_sure);
+        const unsigned char *from = source != NULL ? source + 4 * done : NULL;
+        const __m512d low = root_avx512(value_avx512(from, values + done), &are_sure);
+        const __m512d high = root_avx512(value_avx512(from != NULL ? from + 32 : NULL, values + done + 8), &are_sure);
         if (are_sure != 0xff) {
-            unsure_roots(values + done, lower, upper, out + 4 * done, 16);
+            unsure_roots(from, values + done, lower, upper, out + 4 * done, 16);
             continue;
         }
         const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);

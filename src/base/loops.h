@@ -34,6 +34,9 @@ typedef struct cc__loops {
     /* The values, or their square roots, as float32 no less than `lower` and no more than `upper`; its bits. */
     void (*finish_float32)(bool is_root, const double *values, float lower, float upper, unsigned char *out,
                            int64_t count);
+    /* The same of the roots of float32 components, squared, with `added` to each. */
+    void (*finish_squares)(const unsigned char *source, const double *added, float lower, float upper,
+                           unsigned char *out, int64_t count);
     /* Elements of `bytes` (1, 2, 4, 8) in reverse: `last` is the source's element for the first of the destination. */
     void (*reverse)(unsigned char *destination, const unsigned char *last, int64_t bytes, int64_t count);
     /* out[i] = table[in[i]], of 256 entries. */

@@ -192,22 +192,18 @@ CC__TARGET static void CC__VERSION(step_integer)(cc_step_kind kind, cc_pixel_typ
     }
 }
 
-#define LOAD_SQUARES(ADDED)                                                                                            \
-    CC__IN_PLACE                                                                                                       \
-    for (int64_t i = 0; i < count; i++) {                                                                              \
-        uint32_t held;                                                                                                 \
-        memcpy(&held, source + i * (int64_t)sizeof held, sizeof held);                                                 \
-        const double value = cc__load_FLOAT32(held);                                                                   \
-        out[i] = value * value ADDED;                                                                                  \
-    }
-
 CC__TARGET static void CC__VERSION(load_squares)(const unsigned char *source, const double *added, int64_t count,
                                                  double *out)
 {
-    if (added == NULL)
-        LOAD_SQUARES()
-    else
-        LOAD_SQUARES(+added[i])
+    if (added == NULL) {
+        CC__IN_PLACE
+        for (int64_t i = 0; i < count; i++)
+            out[i] = square_at(source, i);
+    } else {
+        CC__IN_PLACE
+        for (int64_t i = 0; i < count; i++)
+            out[i] = square_at(source, i) + added[i];
+    }
 }
 
 /* What is done beside a square root costs nothing: the CPU has one unit for those, and many for the rest. */
@@ -222,10 +218,16 @@ CC__TARGET static void CC__VERSION(finish_float32)(bool is_root, const double *r
                                                    float upper, unsigned char *restrict out, int64_t count)
 {
     if (is_root)
-        FINISH(cc__square_root(values[i]), CC__VERSION(roots)(values, lower, upper, out, count))
+        FINISH(cc__square_root(values[i]), CC__VERSION(roots)(NULL, values, lower, upper, out, count))
     else
         FINISH(values[i], 0)
 }
+
+CC__TARGET static void CC__VERSION(finish_squares)(const unsigned char *restrict source, const double *restrict added,
+                                                   float lower, float upper, unsigned char *restrict out,
+                                                   int64_t count){
+    FINISH(cc__square_root(square_at(source, i) + added[i]),
+           CC__VERSION(roots)(source, added, lower, upper, out, count))}
 
 #define REVERSE(HOLDER)                                                                                                \
     for (int64_t i = 0; i < count; i++) {                                                                              \
@@ -266,6 +268,7 @@ static const cc__loops CC__VERSION(loops) = {
     .step_integer = CC__VERSION(step_integer),
     .load_squares = CC__VERSION(load_squares),
     .finish_float32 = CC__VERSION(finish_float32),
+    .finish_squares = CC__VERSION(finish_squares),
     .reverse = CC__VERSION(reverse),
     .look_up = CC__VERSION(look_up),
 };
@@ -277,7 +280,6 @@ static const cc__loops CC__VERSION(loops) = {
 #undef LOAD_FLOAT32
 #undef STORE_FLOAT32
 #undef FLOAT32_STEP
-#undef LOAD_SQUARES
 #undef INTEGER_STEP
 #undef INTEGER_STEPS
 #undef FINISH

@@ -51,12 +51,8 @@ int64_t cc__reduce_pieces(int64_t count)
 
 int64_t cc__reduce_scratch(int64_t count)
 {
-    int64_t all = 0;
-    do {
-        count = cc__reduce_pieces(count);
-        all += count;
-    } while (count > 1);
-    return all;
+    const int64_t pieces = cc__reduce_pieces(count);
+    return pieces + CC__REDUCE_PARTS * cc__reduce_pieces(pieces) + 1;
 }
 
 int64_t cc__reduce_count(const cc__reduce *work)

@@ -67,7 +67,11 @@ static inline bool cc__is_small_integer(cc_pixel_type type)
            type == CC_PIXEL_INT16;
 }
 
-/* Pieces of so many components; how many partial results all levels have together. */
+/*
+ * Pieces of so many components; room for all their partial results: for those of all levels one after the other, or for
+ * those of the first, for each piece of these CC__REDUCE_PARTS, and for a number.
+ */
+#define CC__REDUCE_PARTS 4
 int64_t cc__reduce_pieces(int64_t count);
 int64_t cc__reduce_scratch(int64_t count);
 /* What one result is made of: as a work of its own. */

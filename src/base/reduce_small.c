@@ -44,8 +44,8 @@ typedef struct totals {
         }                                                                                                              \
         all->sum += sum;                                                                                               \
         all->squares += (int64_t)squares;                                                                              \
-        all->least = least;                                                                                            \
-        all->greatest = greatest;                                                                                      \
+        all->least = (int32_t)least;                                                                                   \
+        all->greatest = (int32_t)greatest;                                                                             \
     }
 
 DEFINE_TAKE(BOOL, uint8_t, uint32_t, held != 0)

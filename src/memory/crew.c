@@ -6,7 +6,8 @@
 #include <signal.h>
 
 #define HUGE_BYTES ((size_t)2 << 20)
-#define SHARES_EACH ((int64_t)4)
+/* Large shares that are cut up for the end, when not all threads have the same left to do. */
+#define LAST_EACH ((int64_t)2)
 
 int32_t cc__crew_cores;
 
@@ -35,10 +36,30 @@ int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most)
     return most < cores ? most : cores;
 }
 
-int64_t cc__crew_share(int64_t count, size_t item_bytes, int64_t usual, int32_t threads)
+void cc__crew_shares_make(cc__crew_shares *out_shares, int64_t count, int64_t usual, size_t item_bytes, int32_t threads)
 {
-    const int64_t whole = (int64_t)(HUGE_BYTES / item_bytes);
-    return whole > usual && count / whole >= SHARES_EACH * threads ? whole : usual;
+    const int64_t large = (int64_t)(HUGE_BYTES / item_bytes);
+    const int64_t first = large > usual ? count / large - LAST_EACH * threads : 0;
+    out_shares->count = count;
+    out_shares->usual = usual;
+    out_shares->large = large;
+    out_shares->large_shares = first > 0 ? first : 0;
+    atomic_init(&out_shares->next, 0);
+}
+
+bool cc__crew_shares_take(cc__crew_shares *shares, int64_t *out_first, int64_t *out_count)
+{
+    const int64_t number = atomic_fetch_add(&shares->next, 1);
+    const int64_t after = number - shares->large_shares;
+    const int64_t first =
+        after < 0 ? number * shares->large : shares->large_shares * shares->large + after * shares->usual;
+    const int64_t wanted = after < 0 ? shares->large : shares->usual;
+    const int64_t left = shares->count - first;
+    if (left <= 0)
+        return false;
+    *out_first = first;
+    *out_count = wanted < left ? wanted : left;
+    return true;
 }
 
 static void *start(void *argument)

@@ -3,6 +3,7 @@
 #define CC_MEMORY_CREW_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,11 +21,21 @@ extern int32_t cc__crew_cores;
 int32_t cc__crew_size(size_t bytes, size_t bytes_each, int32_t most);
 
 /*
- * How many of `count` items, of which each writes `item_bytes` that follow each other, a thread takes at a time: what a
- * huge page holds, where that leaves enough for all, or `usual`. Threads that touch one new page at the same time each
- * clear all of it, and all but one do so in vain.
+ * `count` items that a crew takes in shares: `usual` at a time, but as many as a huge page of what they write holds as
+ * long as there is enough for all. Threads that touch one new page at the same time each clear all of it, and all but
+ * one do so in vain. item_bytes: what an item writes, after the one before.
  */
-int64_t cc__crew_share(int64_t count, size_t item_bytes, int64_t usual, int32_t threads);
+typedef struct cc__crew_shares {
+    int64_t count;
+    int64_t usual;
+    int64_t large;
+    int64_t large_shares; /* the first so many */
+    _Atomic int64_t next;
+} cc__crew_shares;
+void cc__crew_shares_make(cc__crew_shares *out_shares, int64_t count, int64_t usual, size_t item_bytes,
+                          int32_t threads);
+/* False: all are taken. */
+bool cc__crew_shares_take(cc__crew_shares *shares, int64_t *out_first, int64_t *out_count);
 
 /*
  * Calls `work` in up to `size` threads at once, one of them the caller's, and returns when all have come back. `work`

@@ -1,5 +1,6 @@
 #include "memory/host_pool.h"
 
+#include "base/allocate.h"
 #include "memory/machine.h"
 
 #include <pthread.h>
@@ -9,6 +10,9 @@
 
 /* So that finding one takes no time worth speaking of. */
 #define MOST_KEPT 256
+
+/* From here on pages are huge, and letting the system have them takes no time. */
+#define OFFERED_FROM_BYTES ((size_t)4 << 20)
 
 static struct {
     pthread_once_t once;
@@ -49,13 +53,23 @@ static bool fits(const cc__host_memory *memory, size_t size_bytes)
     return memory->capacity_bytes >= size_bytes && memory->capacity_bytes - size_bytes <= size_bytes / 4;
 }
 
+static bool is_locked(const cc__host_memory *memory)
+{
+    return memory->locked_bytes > 0;
+}
+
+static bool is_better(const cc__host_memory *a, const cc__host_memory *b)
+{
+    return is_locked(a) != is_locked(b) ? is_locked(a) : a->capacity_bytes < b->capacity_bytes;
+}
+
 cc__host_memory *cc__host_pool_take(size_t size_bytes)
 {
     cc__host_memory **best = NULL;
     cc__host_memory *memory = NULL;
     lock();
     for (cc__host_memory **link = &pool.oldest; *link != NULL; link = &(*link)->next)
-        if (fits(*link, size_bytes) && (best == NULL || (*link)->capacity_bytes < (*best)->capacity_bytes))
+        if (fits(*link, size_bytes) && (best == NULL || is_better(*link, *best)))
             best = link;
     if (best != NULL)
         memory = take_out(best);
@@ -69,30 +83,46 @@ cc__host_memory *cc__host_pool_take(size_t size_bytes)
     return memory;
 }
 
-/* Gives up the oldest until no more than this is left. */
-static bool drop_down_to(size_t keep_bytes, bool only_one)
+/* The oldest that is page-locked, or is not; the end of the list when there is none. With the lock held. */
+static cc__host_memory **find_oldest(bool locked)
 {
-    bool has_dropped = false;
+    cc__host_memory **link = &pool.oldest;
+    while (*link != NULL && is_locked(*link) != locked)
+        link = &(*link)->next;
+    return link;
+}
+
+/* Until no more than this is left. */
+static void drop_down_to(size_t keep_bytes)
+{
     for (;;) {
         cc__host_memory *memory = NULL;
         lock();
-        if (pool.oldest != NULL && (pool.kept_bytes > keep_bytes || pool.count > MOST_KEPT))
-            memory = take_out(&pool.oldest);
+        if (pool.oldest != NULL && (pool.kept_bytes > keep_bytes || pool.count > MOST_KEPT)) {
+            cc__host_memory **link = find_oldest(false);
+            memory = take_out(*link != NULL ? link : &pool.oldest);
+        }
         pthread_mutex_unlock(&pool.lock);
         if (memory == NULL)
-            return has_dropped;
+            return;
         cc__host_memory_drop(memory);
-        has_dropped = true;
-        if (only_one)
-            return true;
     }
+}
+
+static bool is_worth_keeping(const cc__host_memory *memory)
+{
+    const size_t bytes = memory->capacity_bytes;
+    if (memory->owner != CC__HOST_OWNER_LIBRARY)
+        return false;
+    if (is_locked(memory))
+        return memory->locked_bytes >= (bytes + 1) / 2;
+    return bytes >= OFFERED_FROM_BYTES && bytes <= cc__host_pool_limit() && cc__pages_offer(memory->bytes, bytes);
 }
 
 bool cc__host_pool_keep(cc__host_memory *memory)
 {
     const size_t bytes = memory->capacity_bytes;
-    /* New pages are as good as old ones that are hardly locked, and take no RAM meanwhile. */
-    if (memory->owner != CC__HOST_OWNER_LIBRARY || memory->locked_bytes < (bytes + 1) / 2)
+    if (!is_worth_keeping(memory))
         return false;
     lock();
     const bool is_kept = bytes <= pool.limit_bytes;
@@ -107,7 +137,7 @@ bool cc__host_pool_keep(cc__host_memory *memory)
     }
     pthread_mutex_unlock(&pool.lock);
     if (is_kept)
-        drop_down_to(limit, false);
+        drop_down_to(limit);
     return is_kept;
 }
 
@@ -119,15 +149,21 @@ void cc__host_pool_put_aside(cc__host_memory *memory)
     pthread_mutex_unlock(&pool.lock);
 }
 
-bool cc__host_pool_drop_oldest(void)
+bool cc__host_pool_drop_locked(void)
 {
-    return drop_down_to(0, true);
+    lock();
+    cc__host_memory **link = find_oldest(true);
+    cc__host_memory *memory = *link != NULL ? take_out(link) : NULL;
+    pthread_mutex_unlock(&pool.lock);
+    if (memory != NULL)
+        cc__host_memory_drop(memory);
+    return memory != NULL;
 }
 
 void cc__host_pool_trim(size_t keep_bytes)
 {
     cc__host_memory *aside = NULL;
-    drop_down_to(keep_bytes, false);
+    drop_down_to(keep_bytes);
     if (keep_bytes > 0)
         return;
     lock();
@@ -145,6 +181,16 @@ size_t cc__host_pool_bytes(void)
 {
     lock();
     const size_t bytes = pool.kept_bytes;
+    pthread_mutex_unlock(&pool.lock);
+    return bytes;
+}
+
+size_t cc__host_pool_locked_bytes(void)
+{
+    size_t bytes = 0;
+    lock();
+    for (const cc__host_memory *memory = pool.oldest; memory != NULL; memory = memory->next)
+        bytes += is_locked(memory) ? memory->capacity_bytes : 0;
     pthread_mutex_unlock(&pool.lock);
     return bytes;
 }

@@ -3,7 +3,6 @@
 #include "base/past_cache.h"
 #include "memory/crew.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* What a thread is worth starting for, and about how much one takes at a time. */
@@ -17,21 +16,16 @@ typedef struct sharing {
     const void *work;
     bool past_cache;
     int32_t axis; /* along which the box is cut */
-    int64_t size;
-    int64_t at_once;
-    _Atomic int64_t next;
+    cc__crew_shares shares;
 } sharing;
 
 static void take_parts(void *context)
 {
     sharing *all = context;
-    for (;;) {
-        const int64_t first = atomic_fetch_add(&all->next, all->at_once);
-        if (first >= all->size)
-            break;
-        const int64_t left = all->size - first;
-        all->part(all, first, left < all->at_once ? left : all->at_once);
-    }
+    int64_t first = 0;
+    int64_t count = 0;
+    while (cc__crew_shares_take(&all->shares, &first, &count))
+        all->part(all, first, count);
     if (all->past_cache)
         cc__past_cache_end();
 }
@@ -55,9 +49,8 @@ static void share(sharing *all, const int64_t size[CC_MAX_DIMENSION], const int6
         if (is_enough && distance > farthest)
             farthest = distance;
     }
-    all->size = size[all->axis];
-    all->at_once =
-        cc__crew_share(all->size, destination_bytes / (size_t)all->size, (all->size - 1) / wanted + 1, threads);
+    const int64_t count = size[all->axis];
+    cc__crew_shares_make(&all->shares, count, (count - 1) / wanted + 1, destination_bytes / (size_t)count, threads);
     cc__crew_run(threads, take_parts, all);
 }
 

@@ -38,7 +38,7 @@ bool cc__page_locking_fits(size_t size_bytes)
 {
     const size_t most = cc__page_locking_limit();
     const size_t now = cc__page_locking_bytes();
-    const size_t kept = cc__host_pool_bytes();
+    const size_t kept = cc__host_pool_locked_bytes();
     return size_bytes <= most && (now > kept ? now - kept : 0) <= most - size_bytes;
 }
 
@@ -59,7 +59,7 @@ static bool make_room(size_t size_bytes)
     const size_t most = cc__page_locking_limit();
     if (size_bytes > most)
         return false;
-    while (cc__host_pool_drop_oldest())
+    while (cc__host_pool_drop_locked())
         if (reserve(size_bytes))
             return true;
     return false;

@@ -4,7 +4,6 @@
 #include "ops/expression.h"
 #include "ops/lent_images.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* What a thread is worth starting for, and how many segments one takes at a time. */
@@ -14,21 +13,16 @@
 typedef struct evaluation {
     const cc__evaluate *work;
     cc__lattice lattice;
-    int64_t segment_count;
-    int64_t at_once;
-    _Atomic int64_t next;
+    cc__crew_shares shares; /* of segments */
 } evaluation;
 
 static void take_segments(void *context)
 {
     evaluation *all = context;
-    for (;;) {
-        const int64_t first = atomic_fetch_add(&all->next, all->at_once);
-        if (first >= all->segment_count)
-            return;
-        const int64_t left = all->segment_count - first;
-        cc__evaluate_segments(all->work, &all->lattice, first, left < all->at_once ? left : all->at_once);
-    }
+    int64_t first = 0;
+    int64_t count = 0;
+    while (cc__crew_shares_take(&all->shares, &first, &count))
+        cc__evaluate_segments(all->work, &all->lattice, first, count);
 }
 
 static bool is_in_place(const cc__evaluate *work)
@@ -44,13 +38,12 @@ static void on_host(const void *argument)
     const cc__evaluate *work = argument;
     evaluation all = {.work = work};
     cc__evaluate_plan(work, &all.lattice);
-    all.segment_count = all.lattice.rows * all.lattice.segments;
     const size_t bytes = cc__evaluate_bytes(work, &all.lattice);
     all.lattice.is_in_place = is_in_place(work);
     all.lattice.is_far = cc__past_cache_pays(bytes);
     const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
-    all.at_once = cc__crew_share(all.segment_count, CC__SEGMENT * cc_pixel_type_size_bytes(work->destination_type),
-                                 SEGMENTS_AT_ONCE, threads);
+    cc__crew_shares_make(&all.shares, all.lattice.rows * all.lattice.segments, SEGMENTS_AT_ONCE,
+                         CC__SEGMENT * cc_pixel_type_size_bytes(work->destination_type), threads);
     cc__crew_run(threads, take_segments, &all);
 }
 

@@ -7,7 +7,6 @@
 #include "memory/pixel_kernels.h"
 #include "ops/lent_images.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* What a thread is worth starting for, and how many pixels of a row one takes at a time. */
@@ -16,29 +15,24 @@
 
 typedef struct sharing {
     const cc__rearrange *work;
-    int64_t parts; /* of all rows */
     int64_t parts_of_row;
-    int64_t at_once;
-    _Atomic int64_t next;
+    cc__crew_shares shares; /* of the parts of all rows */
 } sharing;
 
 static void take_parts(void *context)
 {
     sharing *all = context;
     const int64_t row_size = all->work->axes[0].size;
-    for (;;) {
-        const int64_t first = atomic_fetch_add(&all->next, all->at_once);
-        for (int64_t part = first; part < first + all->at_once; part++) {
-            if (part >= all->parts) {
-                cc__past_cache_end();
-                return;
-            }
+    int64_t first = 0;
+    int64_t count = 0;
+    while (cc__crew_shares_take(&all->shares, &first, &count))
+        for (int64_t part = first; part < first + count; part++) {
             const int64_t begin = part % all->parts_of_row * PIXELS_AT_ONCE;
             const int64_t left = row_size - begin;
             cc__rearrange_row(all->work, part / all->parts_of_row, begin,
                               left < PIXELS_AT_ONCE ? left : PIXELS_AT_ONCE);
         }
-    }
+    cc__past_cache_end();
 }
 
 static void on_host(const void *work)
@@ -48,7 +42,6 @@ static void on_host(const void *work)
     const int64_t row_size = rearrange->axes[0].size;
     sharing all = {.work = rearrange, .parts_of_row = (row_size - 1) / PIXELS_AT_ONCE + 1};
     const int64_t rows = cc__rearrange_rows(rearrange);
-    all.parts = rows * all.parts_of_row;
     const size_t bytes =
         (size_t)(rows * row_size) * (size_t)rearrange->components *
         (cc_pixel_type_size_bytes(rearrange->to_type) + cc_pixel_type_size_bytes(rearrange->from_type));
@@ -56,7 +49,8 @@ static void on_host(const void *work)
     const int32_t threads = cc__crew_size(bytes, BYTES_EACH, CC__CREW_MOST);
     const int64_t part_size = row_size < PIXELS_AT_ONCE ? row_size : PIXELS_AT_ONCE;
     const size_t pixel_bytes = (size_t)rearrange->components * cc_pixel_type_size_bytes(rearrange->to_type);
-    all.at_once = cc__crew_share(all.parts, (size_t)part_size * pixel_bytes, 1 + PIXELS_AT_ONCE / row_size, threads);
+    cc__crew_shares_make(&all.shares, rows * all.parts_of_row, 1 + PIXELS_AT_ONCE / row_size,
+                         (size_t)part_size * pixel_bytes, threads);
     cc__crew_run(threads, take_parts, &all);
 }
 

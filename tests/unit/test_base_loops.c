@@ -425,6 +425,21 @@ static void expect_roots(const cc__loops *loops, const double *values, float low
         if (memcmp(found + 4 * i, expected + 4 * i, 4) != 0)
             ck_abort_msg("%s, root of %a", loops->name, values[i]);
     expect_bytes(loops, "roots", "float64", found, expected, 4 * count);
+
+    /* Of the square of a float32 near the root, and what is added to it. */
+    float x[MOST];
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = (float)(sqrt(values[i]) * (i % 3 == 0 ? 1 : 0.75));
+        const double value = (double)x[i] * (double)x[i] + values[i];
+        store_one(CC_PIXEL_FLOAT32, cc__minimum(cc__maximum(sqrt(value), (double)lower), (double)upper),
+                  expected + 4 * i);
+    }
+    memset(found, 0, sizeof found);
+    loops->finish_squares((const unsigned char *)x, values, lower, upper, found, count);
+    for (int64_t i = 0; i < count; i++)
+        if (memcmp(found + 4 * i, expected + 4 * i, 4) != 0)
+            ck_abort_msg("%s, root of the square of %a and %a", loops->name, (double)x[i], values[i]);
+    expect_bytes(loops, "roots", "squares", found, expected, 4 * count);
 }
 
 /*

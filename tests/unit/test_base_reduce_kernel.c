@@ -22,8 +22,8 @@ static int32_t packed_count;
 static void run_kernel(void *context)
 {
     const call *now = context;
-    if (now->kernel == join_kernel(CC__REDUCE_SUM) || now->kernel == join_kernel(CC__REDUCE_MINIMUM) ||
-        now->kernel == join_kernel(CC__REDUCE_MAXIMUM) || now->kernel == join_kernel(CC__REDUCE_MOMENTS)) {
+    if (now->kernel == cc__join_kernel(CC__REDUCE_SUM) || now->kernel == cc__join_kernel(CC__REDUCE_MINIMUM) ||
+        now->kernel == cc__join_kernel(CC__REDUCE_MAXIMUM) || now->kernel == cc__join_kernel(CC__REDUCE_MOMENTS)) {
         ((void (*)(const cc__join_plan))now->kernel)(*(const cc__join_plan *)now->arguments[0]);
     } else {
         ((void (*)(const cc__reduce_plan))now->kernel)(*(const cc__reduce_plan *)now->arguments[0]);
@@ -186,16 +186,17 @@ START_TEST(dense_rows_in_packs)
 }
 END_TEST
 
-/* More than one block joins, in as many rounds of lanes as there are and in fewer; the last piece was cut short. */
+/* By one block, by those of one piece and of two; the last piece was cut short. */
 START_TEST(many_partial_results)
 {
-    static const cc__reduce_kind kinds[] = {CC__REDUCE_SUM, CC__REDUCE_MINIMUM, CC__REDUCE_MAXIMUM, CC__REDUCE_MOMENTS};
-    static const int64_t counts[] = {CC__REDUCE_PIECE + 300, 2500};
-    cc__partial *scratch = malloc((size_t)(counts[0] + 3) * sizeof *scratch);
-    for (int32_t n = 0; n < 8; n++) {
-        const int64_t count = counts[n / 4], pieces = cc__reduce_pieces(count);
+    static const cc__reduce_kind kinds[] = {CC__REDUCE_SUM,     CC__REDUCE_MOMENTS, CC__REDUCE_MINIMUM,
+                                            CC__REDUCE_MOMENTS, CC__REDUCE_MAXIMUM, CC__REDUCE_MOMENTS};
+    static const int64_t counts[] = {CC__REDUCE_PIECE + 300, 2500, 200};
+    cc__partial *scratch = malloc((size_t)cc__reduce_scratch(counts[0] * CC__REDUCE_PIECE) * sizeof *scratch);
+    for (int32_t n = 0; n < 6; n++) {
+        const int64_t count = counts[n / 2], components = (count - 1) * CC__REDUCE_PIECE + 77;
         double expected = 1, found = 2;
-        cc__reduce work = {.kind = kinds[n % 4], .results = &expected, .scratch = scratch};
+        cc__reduce work = {.kind = kinds[n], .results = &expected, .result_count = 1, .scratch = scratch};
         work.end = work.kind == CC__REDUCE_MOMENTS ? CC__REDUCE_VARIANCE : CC__REDUCE_AS_IT_IS;
         for (int64_t i = 0; i < count; i++) {
             scratch[i] = (cc__partial){(double)(i * 37 % 1009) / 7, 0, 0};
@@ -204,18 +205,15 @@ START_TEST(many_partial_results)
                 scratch[i].count = i < count - 1 ? (double)CC__REDUCE_PIECE : 77;
             }
         }
-        const cc__sequence sequence = {.count = (count - 1) * CC__REDUCE_PIECE + 77};
+        const cc__sequence sequence = {.count = components};
         cc__reduce_finish(&work, &sequence);
-        cc__join_plan plan = {.partials = scratch, .count = count, .pieces = pieces, .next = scratch + count};
+        work.results = &found;
+        cc__join_plan plan = cc__join_plan_of(&work, components);
         void *arguments[] = {&plan};
-        if (pieces > 1) {
-            launch(&launcher, join_kernel(work.kind), (uint32_t)pieces, CC__BLOCK_THREADS, arguments);
-            plan.partials = scratch + count;
-            plan.count = pieces;
-        }
-        plan = (cc__join_plan){
-            .partials = plan.partials, .count = plan.count, .pieces = 1, .results = &found, .end = work.end};
-        launch(&launcher, join_kernel(work.kind), 1, CC__BLOCK_THREADS, arguments);
+        *cc__join_arrived(scratch, count) = 0;
+        ck_assert_int_eq(plan.blocks, n < 2 ? 8 : n < 4 ? 4 : 1);
+        launch(&launcher, cc__join_kernel(work.kind), n % 2 == 0 ? (uint32_t)plan.blocks : 1, CC__BLOCK_THREADS,
+               arguments);
         ck_assert_msg(memcmp(&expected, &found, sizeof found) == 0, "kind %d, %lld: %.17g, expected %.17g",
                       (int)work.kind, (long long)count, found, expected);
     }

@@ -215,27 +215,27 @@ START_TEST(rows_anywhere)
 }
 END_TEST
 
-/* Rows with gaps: in packs of 16 bytes, in packs of four components, and in none; axes in any order. */
+/* Rows with gaps: by warps, in packs of 16 bytes, of four components, and in none; axes in any order. */
 START_TEST(rows_with_gaps)
 {
-    static const int64_t lengths[] = {64, 48, 12, 100, 7, 33};
+    static const int64_t lengths[] = {64, 48, 12, 100, 7, 33, 300, 1200};
     unsigned char *buffers[2];
     uint32_t state = 8;
-    int32_t packs[3] = {0, 0, 0};
+    int32_t packs[3] = {0, 0, 0}, rows[2] = {0, 0};
     for (int32_t n = 0; n < 2; n++) {
         buffers[n] = aligned_alloc(64, (size_t)BUFFER_BYTES);
         random_bytes(&state, buffers[n], BUFFER_BYTES);
     }
-    for (int32_t round = 0; round < SHARE_OF(120); round++) {
+    for (int32_t round = 0; round < SHARE_OF(200); round++) {
         const cc_pixel_type type = types[round % 5];
         cc__reduce work = {.components = (int32_t)(1 + random_below(&state, 3)), .result_count = 1};
         cc__small_plan plan;
         int64_t count = work.components;
         work.kind = (cc__reduce_kind)random_below(&state, 6);
         work.source_count = work.kind == CC__REDUCE_DOT ? 2 : 1;
-        work.size[0] = lengths[random_below(&state, 6)];
+        work.size[0] = lengths[random_below(&state, 8)];
         for (int32_t axis = 1; axis < CC_MAX_DIMENSION; axis++)
-            work.size[axis] = 1 + random_below(&state, axis == 1 ? 60 : 4);
+            work.size[axis] = 1 + random_below(&state, work.size[0] > 200 ? 4 : axis == 1 ? 60 : 4);
         for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++)
             count *= work.size[axis];
         bool fits = count <= MOST_COMPONENTS;
@@ -260,9 +260,12 @@ START_TEST(rows_with_gaps)
         if (!fits)
             continue;
         expect_pieces(&work, &plan);
-        packs[plan.pack > 16 ? 0 : plan.pack == CC__PACK ? 1 : 2]++;
+        if (plan.has_rows != 0)
+            rows[work.size[0] > 1000]++;
+        else
+            packs[plan.pack > 16 ? 0 : plan.pack == CC__PACK ? 1 : 2]++;
     }
-    ck_assert(share_one_in() > 1 || (packs[0] > 5 && packs[1] > 5 && packs[2] > 5));
+    ck_assert(share_one_in() > 1 || (packs[0] > 5 && packs[1] > 5 && packs[2] > 5 && rows[0] > 5 && rows[1] > 5));
     free(buffers[0]);
     free(buffers[1]);
 }

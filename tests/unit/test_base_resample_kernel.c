@@ -19,9 +19,9 @@
 #define ROUNDS 500
 
 /* Its threads wait for each other: test_base_resample_staged.c. */
-const void *cc__staged_kernel(const resample_plan *plan)
+const void *cc__staged_kernel(resample_plan *plan, int32_t multiprocessor_count)
 {
-    (void)plan;
+    (void)plan, (void)multiprocessor_count;
     return NULL;
 }
 

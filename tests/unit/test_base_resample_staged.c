@@ -70,10 +70,11 @@ static cc_status launch(const cc__launcher *launcher, const void *kernel, uint32
                         void **arguments)
 {
     call now = {kernel, arguments[0]};
+    resample_plan plan = *now.plan;
     (void)launcher;
     ck_assert_uint_eq(block_threads, CC__BLOCK_THREADS);
     last_kernel = kernel;
-    last_staged = cc__staged_kernel(now.plan);
+    last_staged = cc__staged_kernel(&plan, 1);
     last_depth = now.plan->columns.depth;
     if (kernel == last_staged)
         cuda_blocks_run(grid_blocks == 0 || grid_blocks > most_blocks ? most_blocks : grid_blocks, run_kernel, &now);
@@ -200,10 +201,10 @@ START_TEST(any_work_agrees_with_the_host)
     int32_t staged = 0;
     const int32_t rounds = (int32_t)SHARE_OF(56);
     for (int32_t round = 0; round < rounds; round++) {
-        const int32_t pair = round % 7;
+        const int32_t pair = round % 8 == 0 ? 0 : round % 8 - 1;
         cc__resample work = plain_work(types[pair][0], types[pair][1],
                                        (int32_t)(random_below(&state, 2) * random_below(&state, 3) + 1));
-        const int64_t unit = random_below(&state, 3) == 0 ? 4 : 16, whole = unit / bytes_of_type(work.source_type);
+        const int64_t unit = round % 8 == 0 ? 4 : 16, whole = unit / bytes_of_type(work.source_type);
         work.size[0] = 1 + random_below(&state, random_below(&state, 2) == 0 ? 20 : 150);
         work.size[1] = 1 + random_below(&state, 40);
         work.size[2] = 2 + random_below(&state, 12);
@@ -268,14 +269,37 @@ START_TEST(edges)
 }
 END_TEST
 
-static bool is_staged(const cc__resample *work)
+/* Pixels of a column, 0 where none is staged. */
+static int32_t staged_depth(const cc__resample *work, int32_t multiprocessors)
 {
     resample_plan plan = {.work = *work, .has_short_planes = has_short_planes(work)};
     for (int32_t axis = 0; axis < 3; axis++)
         plan.stride[axis] = (int32_t)work->source.stride[axis];
-    cc__columns_plan(work->size, work->components, CC__COLUMN_ROWS, 1, &plan.columns);
-    return cc__staged_kernel(&plan) != NULL;
+    cc__columns_plan(work->size, work->components, CC__COLUMN_ROWS, multiprocessors, &plan.columns);
+    return cc__staged_kernel(&plan, multiprocessors) != NULL ? plan.columns.depth : 0;
 }
+
+static bool is_staged(const cc__resample *work)
+{
+    return staged_depth(work, 1) != 0;
+}
+
+/* As long as there are blocks enough for a device of 132 multiprocessors. */
+START_TEST(lengths_of_columns)
+{
+    static const struct {
+        int64_t side;
+        int32_t depth;
+    } cases[] = {{64, 8}, {128, 8}, {192, 16}, {256, 32}, {384, 32}, {512, 64}, {2048, 64}};
+    for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
+        cc__resample work = plain_work(CC_PIXEL_UINT8, CC_PIXEL_UINT8, 1);
+        for (int32_t axis = 0; axis < 3; axis++)
+            work.size[axis] = work.source_size[axis] = cases[n].side;
+        lay_out_source(&work, 0);
+        ck_assert_int_eq(staged_depth(&work, 132), cases[n].depth);
+    }
+}
+END_TEST
 
 START_TEST(what_it_is_not_for)
 {
@@ -292,11 +316,14 @@ START_TEST(what_it_is_not_for)
         other.source.stride[axis] += 2;
         ck_assert(!is_staged(&other));
     }
+    /* Of narrower pixels, and of rows alone, that are not whole units. */
     other = plain_work(CC_PIXEL_UINT8, CC_PIXEL_UINT8, 1);
-    lay_out_source(&other, 0);
+    lay_out_source(&other, 16);
     ck_assert(is_staged(&other));
-    other.source_size[0]--;
-    lay_out_source(&other, 1);
+    lay_out_source(&other, 4);
+    ck_assert(!is_staged(&other));
+    lay_out_source(&other, 16);
+    other.source_size[0] -= 4;
     ck_assert(!is_staged(&other));
     /* Planes that are not parallel, go back, or are left out. */
     for (int32_t n = 0; n < 3; n++) {
@@ -337,6 +364,7 @@ int main(void)
     TCase *tcase = tcase_create("base_resample_staged");
     tcase_add_test(tcase, any_work_agrees_with_the_host);
     tcase_add_test(tcase, edges);
+    tcase_add_test(tcase, lengths_of_columns);
     tcase_add_test(tcase, what_it_is_not_for);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

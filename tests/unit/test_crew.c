@@ -50,15 +50,33 @@ START_TEST(no_more_threads_than_pay)
 }
 END_TEST
 
-START_TEST(a_share_is_a_huge_page_where_there_are_enough)
+/* All items once, in order, with so many large shares before the usual ones. */
+static void expect_shares(int64_t count, int64_t usual, size_t item_bytes, int32_t threads, int64_t large_shares)
 {
-    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 8), 2);
-    ck_assert_int_eq(cc__crew_share(63, MIB, 1, 8), 1);
-    ck_assert_int_eq(cc__crew_share(64, MIB, 1, 9), 1);
-    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 32, 4), 512);
-    ck_assert_int_eq(cc__crew_share(1 << 20, 4096, 600, 4), 600);
-    ck_assert_int_eq(cc__crew_share(1 << 20, 3 * MIB, 1, 4), 1);
-    ck_assert_int_eq(cc__crew_share(1, 1, 1, 1), 1);
+    cc__crew_shares shares;
+    int64_t first = -1, taken = -1, done = 0;
+    cc__crew_shares_make(&shares, count, usual, item_bytes, threads);
+    for (int64_t n = 0; cc__crew_shares_take(&shares, &first, &taken); n++) {
+        const int64_t wanted = n < large_shares ? (int64_t)(2 * MIB / item_bytes) : usual;
+        ck_assert_int_eq(first, done);
+        ck_assert_int_eq(taken, wanted < count - done ? wanted : count - done);
+        done += taken;
+    }
+    ck_assert_int_eq(done, count);
+    ck_assert(!cc__crew_shares_take(&shares, &first, &taken));
+}
+
+START_TEST(large_shares_come_first)
+{
+    expect_shares(100, 1, MIB, 4, 42);
+    expect_shares(101, 1, MIB, 4, 42);
+    expect_shares(16, 1, MIB, 4, 0);
+    expect_shares(18, 1, MIB, 4, 1);
+    expect_shares(1000, 32, 16384, 1, 5);
+    expect_shares(1000, 200, 16384, 1, 0);
+    expect_shares(1000, 7, 3 * MIB, 2, 0);
+    expect_shares(1, 1, 1, 1, 0);
+    expect_shares(65, 64, 1, 64, 0);
 }
 END_TEST
 
@@ -187,7 +205,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, no_more_threads_than_pay);
-    tcase_add_test(tcase, a_share_is_a_huge_page_where_there_are_enough);
+    tcase_add_test(tcase, large_shares_come_first);
     tcase_add_test(tcase, each_share_is_done_once);
     tcase_add_test(tcase, committing_pages_changes_no_byte);
     tcase_add_loop_test(tcase, pages_are_there_when_they_are_waited_for, 0, 2);

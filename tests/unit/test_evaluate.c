@@ -410,6 +410,45 @@ START_TEST(parts_of_complex_values_and_real_operands)
 }
 END_TEST
 
+/* Sums, differences, casts and what values scale, which are done as if the parts were pixels; and what must not be. */
+START_TEST(complex_steps_that_leave_the_parts_apart)
+{
+    const double x[] = {1, 2, -3, 0.5, INFINITY, -4, NAN, 0, -0.0, 7, 1e30, -1e-30},
+                 y[] = {4, -2, 3, -0.5, 1, INFINITY, 2, 0, -0.0, -7, 1, 1}, one[] = {10, 20, 30, 40};
+    cc_image *a = numbers_image(CC_PIXEL_COMPLEX64, 2, 3, 1, x), *b = numbers_image(CC_PIXEL_COMPLEX128, 2, 3, 1, y),
+             *pixel = numbers_image(CC_PIXEL_COMPLEX128, 2, 1, 1, one),
+             *single = numbers_image(CC_PIXEL_COMPLEX128, 1, 1, 1, one),
+             *column = numbers_image(CC_PIXEL_COMPLEX64, 1, 3, 1, x),
+             *output = fixture_image(CC_PIXEL_COMPLEX128, 2, 2, 3, 1, 1);
+    fixture_bring_to_device(a);
+    fixture_ok(cc_image_add(a, b, output, STREAM));
+    numbers_expect(output, (const double[]){5, 0, 0, 0, INFINITY, INFINITY, NAN, 0, -0.0, 0, (float)1e30 + 1.0, 1});
+    fixture_ok(cc_image_cast(a, output, STREAM));
+    fixture_ok(cc_image_subtract(output, b, output, STREAM));
+    numbers_expect(output, (const double[]){-3, 4, -6, 1, INFINITY, -INFINITY, NAN, 0, 0, 14, (float)1e30 - 1.0, -1});
+    fixture_ok(cc_image_multiply_value(b, -2, output, STREAM));
+    numbers_expect(output, (const double[]){-8, 4, -6, 1, -2, -INFINITY, -4, -0.0, 0, 14, -2, -2});
+    fixture_ok(cc_image_divide_value(b, 0, output, STREAM));
+    numbers_expect(output, (const double[]){INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY, NAN,
+                                            NAN, -INFINITY, INFINITY, INFINITY});
+    fixture_ok(cc_image_add_value(b, 1, output, STREAM));
+    numbers_expect(output, (const double[]){5, -2, 4, -0.5, 2, INFINITY, 3, 0, 1, -7, 2, 1});
+    /* One pixel or component for all, which has a real and an imaginary part all the same. */
+    fixture_ok(cc_image_add(b, pixel, output, STREAM));
+    numbers_expect(output, (const double[]){14, 18, 33, 39.5, 11, INFINITY, 32, 40, 10, 13, 31, 41});
+    fixture_ok(cc_image_subtract(b, single, output, STREAM));
+    numbers_expect(output, (const double[]){-6, -22, -7, -20.5, -9, INFINITY, -8, -20, -10, -27, -9, -19});
+    fixture_ok(cc_image_subtract(b, column, output, STREAM));
+    numbers_expect(output, (const double[]){3, -4, 2, -2.5, 4, INFINITY, 5, -0.5, -INFINITY, -3, -INFINITY, 5});
+    fixture_ok(cc_image_subtract(b, single, output, STREAM));
+    fixture_ok(cc_image_axpy(0.5, b, output, STREAM));
+    numbers_expect(output, (const double[]){-4, -23, -5.5, -20.75, -8.5, INFINITY, -7, -20, -10, -30.5, -8.5, -18.5});
+    cc_image *const all[] = {a, b, pixel, single, column, output};
+    for (int32_t n = 0; n < COUNT(all); ++n)
+        cc_image_release(all[n]);
+}
+END_TEST
+
 START_TEST(one_pixel_or_component_counts_for_all)
 {
     const double pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, column[] = {10, 20}, row[] = {1, 2, 3},
@@ -893,6 +932,7 @@ static void add_tests_of_values(TCase *tcase)
     tcase_add_test(tcase, complex_products_and_quotients_as_python_has_them);
     tcase_add_test(tcase, magnitude_and_angle_of_complex_values);
     tcase_add_test(tcase, parts_of_complex_values_and_real_operands);
+    tcase_add_test(tcase, complex_steps_that_leave_the_parts_apart);
     tcase_add_test(tcase, one_pixel_or_component_counts_for_all);
     tcase_add_test(tcase, components_and_magnitudes_of_vectors);
     tcase_add_test(tcase, long_lists_of_steps);

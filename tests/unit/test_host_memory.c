@@ -371,8 +371,8 @@ START_TEST(kept_memory_is_used_again)
     cc__host_memory *smaller = must_create(6 * MIB);
     ck_assert(larger->is_zero && smaller->is_zero);
     ck_assert_uint_eq(cc__host_pool_bytes(), 8 * MIB);
-    cc__host_memory_destroy(larger, true);
-    cc__host_memory_destroy(smaller, true);
+    cc__host_memory_drop(larger);
+    cc__host_memory_drop(smaller);
     memory = must_create(7 * MIB);
     ck_assert_ptr_eq(memory->bytes, bytes);
     ck_assert(!memory->is_zero);
@@ -435,6 +435,59 @@ START_TEST(what_is_not_worth_keeping)
 }
 END_TEST
 
+/* What is not page-locked is kept where it is large, is taken last and goes first. */
+START_TEST(large_memory_is_kept_without_locks)
+{
+    cc__host_memory *memory = must_create(8 * MIB);
+    unsigned char *bytes = memory->bytes;
+    memset(bytes, 7, 8 * MIB);
+    cc__host_memory_destroy(memory, true);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 8 * MIB);
+    ck_assert_uint_eq(cc__host_pool_locked_bytes(), 0);
+    memory = must_create(7 * MIB);
+    ck_assert_ptr_eq(memory->bytes, bytes);
+    ck_assert(!memory->is_zero);
+    /* It may be locked then as any other. */
+    ck_assert_uint_eq(lock(memory, 0, 7 * MIB), 8 * MIB);
+    cc__host_memory_destroy(memory, true);
+    ck_assert_uint_eq(cc__host_pool_locked_bytes(), 8 * MIB);
+
+    cc__host_memory_destroy(must_create(9 * MIB), true);
+    cc__host_memory_destroy(must_create(5 * MIB), true);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 22 * MIB);
+    ck_assert_uint_eq(cc__host_pool_locked_bytes(), 8 * MIB);
+    memory = must_create(8 * MIB - 4096);
+    ck_assert_ptr_eq(memory->bytes, bytes);
+    cc__host_memory_destroy(memory, true);
+
+    /* They hold nothing that is locked, and so make no room for it. */
+    cc__page_locking_set_limit(8 * MIB);
+    ck_assert(cc__page_locking_fits(8 * MIB));
+    memory = must_create(4 * MIB);
+    cc__page_locking_set_limit(4 * MIB);
+    ck_assert_uint_eq(lock(memory, 0, 4 * MIB), 4 * MIB);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 9 * MIB);
+    ck_assert_uint_eq(cc__host_pool_locked_bytes(), 0);
+    ck_assert(!cc__page_locking_fits(4 * MIB));
+    cc__host_memory_drop(memory);
+
+    cc__page_locking_set_limit(100 * MIB);
+    keep(6 * MIB);
+    cc__host_memory_destroy(must_create(12 * MIB), true);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 27 * MIB);
+    cc__host_pool_trim(18 * MIB);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 18 * MIB);
+    cc__host_pool_trim(18 * MIB - 1);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 6 * MIB);
+    ck_assert_uint_eq(cc__host_pool_locked_bytes(), 6 * MIB);
+    cc__host_pool_set_limit(8 * MIB);
+    cc__host_memory_destroy(must_create(8 * MIB), true);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 6 * MIB);
+    cc__host_memory_destroy(must_create(4 * MIB - 1), true);
+    ck_assert_uint_eq(cc__host_pool_bytes(), 6 * MIB);
+}
+END_TEST
+
 START_TEST(the_oldest_goes_first)
 {
     cc__host_pool_set_limit(20 * MIB);
@@ -450,7 +503,7 @@ START_TEST(the_oldest_goes_first)
     ck_assert_uint_eq(cc__host_pool_bytes(), 12 * MIB);
     cc__host_pool_set_limit(MIB);
     ck_assert_uint_eq(cc__host_pool_bytes(), 0);
-    ck_assert(!cc__host_pool_drop_oldest());
+    ck_assert(!cc__host_pool_drop_locked());
     ck_assert_uint_eq(cc__page_locking_bytes(), 0);
 }
 END_TEST
@@ -716,6 +769,7 @@ int main(void)
     tcase_add_test(tcase, kept_memory_is_used_again);
     tcase_add_test(tcase, the_best_fit_is_taken);
     tcase_add_test(tcase, what_is_not_worth_keeping);
+    tcase_add_test(tcase, large_memory_is_kept_without_locks);
     tcase_add_test(tcase, the_oldest_goes_first);
     tcase_add_test(tcase, so_many_are_kept_at_most);
     tcase_add_test(tcase, nothing_is_locked_while_the_driver_copies_pageable_bytes);
