@@ -20,6 +20,7 @@
 /* Across rows: squares of pixels go through shared memory, so that both sides see whole lines. */
 #define CC__REARRANGE_SIDE 32
 #define CC__REARRANGE_SMALL_SIDE 64 /* of pixels of up to 4 bytes */
+#define CC__REARRANGE_BYTE_SIDE 128 /* bytes, of pixels of 1 or 2 bytes */
 #define CC__REARRANGE_MOST_PASSES (CC__REARRANGE_SMALL_SIDE * CC__REARRANGE_SMALL_SIDE / CC__BLOCK_THREADS)
 #define CC__REARRANGE_SQUARE_BYTES (CC__REARRANGE_SIDE * (CC__REARRANGE_SIDE * 16 + 16))
 
@@ -115,6 +116,22 @@ static inline void cc__rearrange_plan_rows(const cc__rearrange *work, cc__rearra
     }
 }
 
+/* The most bytes, 16, 4 or fewer, at whose multiples all rows of both sides begin and end. */
+static inline int32_t cc__rearrange_square_grain(const cc__rearrange_plan *plan)
+{
+    const cc__rearrange_axis *axes = plan->work.axes;
+    uint64_t multiples = (uint64_t)(uintptr_t)plan->work.to | (uint64_t)(uintptr_t)plan->work.from;
+    for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
+        if (i < 2)
+            multiples |= (uint64_t)(axes[i].size * plan->work.unit_bytes);
+        if (i != 0)
+            multiples |= (uint64_t)axes[i].to_stride;
+        if (i != 1)
+            multiples |= (uint64_t)axes[i].from_stride;
+    }
+    return multiples % 16 == 0 ? 16 : multiples % 4 == 0 ? 4 : 1;
+}
+
 /* Leaves the first half of the rows in `plan`, and begins another with the others. */
 static inline void cc__rearrange_split(cc__rearrange_plan *plan, cc__rows *rows, cc__rearrange_plan *out_second,
                                        cc__rows *out_rest)
@@ -132,6 +149,18 @@ static inline void cc__rearrange_split(cc__rearrange_plan *plan, cc__rows *rows,
     plan->work.axes[1 + split].size = rows->size[split];
 }
 
+static inline void cc__rearrange_plan_sides(cc__rearrange_plan *plan, int32_t side)
+{
+    const cc__rearrange_axis *axes = plan->work.axes;
+    plan->side = side;
+    plan->square_count = axes[2].size * axes[3].size;
+    for (int32_t i = 0; i < 2; i++) {
+        const int64_t squares = (axes[i].size - 1) / side + 1;
+        plan->squares[i] = cc__divisor_of((int32_t)squares);
+        plan->square_count *= squares;
+    }
+}
+
 static inline void cc__rearrange_plan_squares(const cc__rearrange *work, cc__rearrange_plan *plan)
 {
     const int32_t bytes = work->units * work->unit_bytes;
@@ -145,17 +174,10 @@ static inline void cc__rearrange_plan_squares(const cc__rearrange *work, cc__rea
         across->to_stride = -across->to_stride;
         across->from_stride = -across->from_stride;
     }
-    plan->side = bytes <= 4 ? CC__REARRANGE_SMALL_SIDE : CC__REARRANGE_SIDE;
+    cc__rearrange_plan_sides(plan, bytes <= 4 ? CC__REARRANGE_SMALL_SIDE : CC__REARRANGE_SIDE);
     /* An odd number of banks, so that columns are in different ones. */
     plan->pitch_bytes = plan->side * bytes + (work->unit_bytes > 4 ? work->unit_bytes : 4);
     plan->of_pixel = cc__divisor_of(work->units);
-    plan->square_count = 1;
-    for (int32_t i = 0; i < 2; i++) {
-        const int64_t squares = (work->axes[i].size - 1) / plan->side + 1;
-        plan->squares[i] = cc__divisor_of((int32_t)squares);
-        plan->square_count *= squares;
-    }
-    plan->square_count *= work->axes[2].size * work->axes[3].size;
     plan->tiles.size[0] = cc__divisor_of((int32_t)work->axes[2].size);
 }
 

@@ -1,4 +1,5 @@
 /* Pixels in another order across rows, by squares in shared memory. */
+#include "kernels/byte_squares.h"
 #include "kernels/copy_unit.h"
 #include "kernels/launch.h"
 #include "kernels/rearrange_plan.h"
@@ -184,6 +185,34 @@ static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 5)
     }
 }
 
+#define DEFINE_BYTE_SQUARES(BYTES, GRAIN)                                                                              \
+    static __global__ void __launch_bounds__(CC__BLOCK_THREADS)                                                        \
+        rearrange_byte_squares_##BYTES##_##GRAIN(const __grid_constant__ cc__rearrange_plan plan)                      \
+    {                                                                                                                  \
+        const int32_t side = CC__REARRANGE_BYTE_SIDE / BYTES;                                                          \
+        __shared__ byte_word square[CC__REARRANGE_BYTE_SIDE / BYTES * BYTE_ROW_WORDS];                                 \
+        const square_place at = find_square(&plan, (int64_t)blockIdx.x, side);                                         \
+        load_byte_square(at.from, plan.work.axes[0].from_stride, at.width, at.height, square, BYTES, GRAIN);           \
+        __syncthreads();                                                                                               \
+        store_byte_square(at.to, plan.work.axes[1].to_stride, at.width, at.height, square, BYTES, GRAIN);              \
+    }
+
+DEFINE_BYTE_SQUARES(1, 16)
+DEFINE_BYTE_SQUARES(1, 4)
+DEFINE_BYTE_SQUARES(2, 16)
+DEFINE_BYTE_SQUARES(2, 4)
+
+/* NULL where pixels are larger or words of both sides do not meet. */
+static const void *byte_kernel_of(const cc__rearrange_plan *plan)
+{
+    const int32_t grain = cc__rearrange_square_grain(plan);
+    if (plan->work.units != 1 || plan->work.unit_bytes > 2 || grain < 4)
+        return NULL;
+    if (plan->work.unit_bytes == 1)
+        return grain == 16 ? (const void *)rearrange_byte_squares_1_16 : (const void *)rearrange_byte_squares_1_4;
+    return grain == 16 ? (const void *)rearrange_byte_squares_2_16 : (const void *)rearrange_byte_squares_2_4;
+}
+
 static bool has_packs(const cc__rearrange_plan *plan)
 {
     const cc__rearrange_axis *axes = plan->work.axes;
@@ -218,6 +247,11 @@ cc_status cc__launch_squares(const cc__rearrange *work, const cc__launcher *laun
 {
     cc__rearrange_plan plan;
     cc__rearrange_plan_squares(work, &plan);
+    const void *kernel = byte_kernel_of(&plan);
+    if (kernel != NULL)
+        cc__rearrange_plan_sides(&plan, CC__REARRANGE_BYTE_SIDE / work->unit_bytes);
+    else
+        kernel = kernel_of(&plan);
     void *arguments[] = {&plan};
-    return launcher->launch(launcher, kernel_of(&plan), (uint32_t)plan.square_count, CC__BLOCK_THREADS, arguments);
+    return launcher->launch(launcher, kernel, (uint32_t)plan.square_count, CC__BLOCK_THREADS, arguments);
 }

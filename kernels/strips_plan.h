@@ -42,6 +42,12 @@ typedef struct cc__strips_plan {
     int32_t has_border; /* along rows */
     int32_t misaligned; /* bytes of `to` behind a multiple of 16 */
     int64_t blocks;
+    /* Pixels of 1 or 2 bytes that lie side by side, whichever way round: a thread for each piece. Else no pieces. */
+    cc__divisor pieces; /* of a row */
+    int32_t all_pieces;
+    const unsigned char *source[2]; /* the source's first byte, and after its last */
+    int32_t inner[2];               /* where pieces begin, at least and at most, that the source has all units of */
+    int64_t from_whole;             /* bytes from a row's first unit to the lowest of such a piece, were it the first */
     unsigned char value[16] __attribute__((aligned(16)));
 } cc__strips_plan;
 
@@ -126,6 +132,38 @@ static inline void cc__strips_widen(cc__rearrange *work)
     row->from_stride = work->unit_bytes;
 }
 
+/* Where the source's pixels begin and end. */
+static inline void cc__strips_find_source(const cc__rearrange *work, const unsigned char *out_source[2])
+{
+    out_source[0] = work->from;
+    out_source[1] = work->from + work->unit_bytes;
+    for (int32_t i = 0; i < CC_MAX_DIMENSION; i++) {
+        const int64_t last = (work->axes[i].from_size - 1) * work->axes[i].from_stride;
+        out_source[last > 0] += last;
+    }
+}
+
+/* False when there are too many pieces. `skewed` is what a row may have before its first whole piece, in units. */
+static inline bool cc__strips_plan_bytes(const cc__rearrange *work, int32_t skewed, cc__strips_plan *plan)
+{
+    const int32_t count = 16 / work->unit_bytes;
+    const int64_t pieces = (plan->length + skewed + count - 1) / count;
+    const int64_t all = pieces * plan->rows;
+    if (work->unit_bytes > 2 || (plan->from_step != work->unit_bytes && plan->from_step != -work->unit_bytes) ||
+        all > INT32_MAX - CC__BLOCK_THREADS)
+        return false;
+    cc__strips_find_source(work, plan->source);
+    const cc__strips_axis *along = &plan->along;
+    const int32_t end = along->before + along->size < plan->length ? along->before + along->size : plan->length;
+    plan->inner[0] = along->before > 0 ? along->before : 0;
+    plan->inner[1] = end - count;
+    plan->from_whole = (int64_t)-along->before * plan->from_step - (plan->from_step > 0 ? 0 : 16 - work->unit_bytes);
+    plan->pieces = cc__divisor_of((int32_t)pieces);
+    plan->all_pieces = (int32_t)all;
+    plan->blocks = (all - 1) / CC__BLOCK_THREADS + 1;
+    return true;
+}
+
 /* The work is one of cc__rearrange_normalize(). False when it is not for these kernels. */
 static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__strips_plan *plan)
 {
@@ -141,11 +179,7 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
         !cc__strips_axis_plan(row, &plan->along))
         return false;
 
-    /* Single bytes in order go 16 at a time in another kernel. */
     plan->has_border = !cc__rearrange_is_inside(row);
-    if (work.unit_bytes == 1 && plan->has_border == 0 && row->from_stride == 1)
-        return false;
-
     plan->to = work.to;
     plan->from = work.from;
     plan->length = (int32_t)row->size;
@@ -175,6 +209,13 @@ static inline bool cc__strips_plan_make(const cc__rearrange *rearrange, cc__stri
 
     const int32_t count = 16 / work.unit_bytes;
     const int32_t skewed = multiples % 16 != 0 ? count - 1 : 0;
+    plan->all_pieces = 0;
+    if (cc__strips_plan_bytes(&work, skewed, plan))
+        return true;
+
+    /* Single bytes in order go 16 at a time in another kernel. */
+    if (work.unit_bytes == 1 && plan->has_border == 0 && row->from_stride == 1)
+        return false;
     const int32_t pieces = (plan->length + skewed + count - 1) / count;
     const int32_t of_thread = cc__strips_pieces(work.unit_bytes);
     const int32_t tiles = (pieces - 1) / (of_thread * CC__BLOCK_THREADS) + 1;

@@ -23,11 +23,11 @@ static int32_t launches, packed_launches, square_launches, strip_launches;
 
 static bool is_strips_kernel(const void *kernel)
 {
-    const void *kernels[] = {(const void *)move_strips_1,   (const void *)move_strips_2,
-                             (const void *)move_strips_4,   (const void *)move_strips_8,
-                             (const void *)move_strips_16,  (const void *)move_bordered_1,
-                             (const void *)move_bordered_2, (const void *)move_bordered_4,
-                             (const void *)move_bordered_8, (const void *)move_bordered_16};
+    const void *kernels[] = {
+        (const void *)move_strips_1,    (const void *)move_strips_2,   (const void *)move_strips_4,
+        (const void *)move_strips_8,    (const void *)move_strips_16,  (const void *)move_bordered_1,
+        (const void *)move_bordered_2,  (const void *)move_bordered_4, (const void *)move_bordered_8,
+        (const void *)move_bordered_16, (const void *)move_bytes_1,    (const void *)move_bytes_2};
     for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
         if (kernel == kernels[n])
             return true;

@@ -110,12 +110,57 @@ START_TEST(squares_of_packs)
 }
 END_TEST
 
+/* Pixels of 1 and 2 bytes by words: whole squares and parts, rows that begin at multiples of 16 and of 4 bytes only. */
+START_TEST(squares_of_bytes)
+{
+    static const int64_t sizes[][3] = {{128, 144, 1}, {132, 12, 2}, {8, 260, 2}, {304, 32, 1}, {140, 132, 1}};
+    static unsigned char from[65536] __attribute__((aligned(16))), to[2][65536] __attribute__((aligned(16)));
+    const void *kernels[] = {(const void *)rearrange_byte_squares_1_16, (const void *)rearrange_byte_squares_1_4,
+                             (const void *)rearrange_byte_squares_2_16, (const void *)rearrange_byte_squares_2_4};
+    int32_t seen[4] = {0};
+    for (uint32_t n = 0; n < sizeof from; n++)
+        from[n] = (unsigned char)(n * 2654435761U >> 24);
+    for (int32_t n = 0; n < 10; n++) {
+        const int64_t *size = sizes[n / 2];
+        const int64_t bytes = 1 + n % 2, skip = n == 6 ? 4 : 0;
+        const int64_t strides[3] = {bytes, bytes * size[0], bytes * size[0] * size[1]};
+        const int32_t order[3] = {1, 0, 2};
+        int64_t stride = bytes;
+        /* Nothing of the array is behind the source. */
+        const int64_t source_bytes = strides[2] * size[2];
+        cc__rearrange work = {.from = from + sizeof from - source_bytes - skip, .components = 1};
+        work.from_type = work.to_type = bytes == 1 ? CC_PIXEL_INT8 : CC_PIXEL_UINT16;
+        for (int32_t axis = 0; axis < CC_MAX_DIMENSION; axis++) {
+            cc__rearrange_axis *to_axis = &work.axes[axis];
+            to_axis->size = to_axis->from_size = axis < 3 ? size[order[axis]] : 1;
+            to_axis->from_stride = axis < 3 ? strides[order[axis]] : 0;
+            to_axis->to_stride = stride;
+            stride *= to_axis->size;
+        }
+        memset(to, 0x5a, sizeof to);
+        work.to = to[0];
+        plain_rearrange(&work);
+        work.to = to[1];
+        cc__rearrange_normalize(&work);
+        ck_assert_int_eq(cc__launch_rearrange(&work, &launcher), CC_OK);
+        for (int32_t kernel = 0; kernel < 4; kernel++)
+            seen[kernel] += last_kernel == kernels[kernel];
+        ck_assert_msg(memcmp(to[0], to[1], sizeof to[0]) == 0, "case %d", n);
+    }
+    ck_assert_int_eq(seen[0], 1);
+    ck_assert_int_eq(seen[1], 4);
+    ck_assert_int_eq(seen[2], 2);
+    ck_assert_int_eq(seen[3], 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_rearrange_squares");
     TCase *tcase = tcase_create("base_rearrange_squares");
     tcase_add_test(tcase, squares_agree_with_the_host);
     tcase_add_test(tcase, squares_of_packs);
+    tcase_add_test(tcase, squares_of_bytes);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
