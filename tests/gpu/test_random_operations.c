@@ -608,7 +608,7 @@ static void try_one(uint64_t seed)
 
 START_TEST(host_and_device_agree)
 {
-    const model_seeds seeds = model_seeds_of(3000, 0);
+    const model_seeds seeds = model_seeds_of(1500, 0);
     if (fixture_device_count() == 0)
         return;
     for (uint64_t seed = seeds.first; seed < seeds.end; seed++)
