@@ -5,9 +5,6 @@
 #include "kernels/byte_word.h"
 #include "kernels/strip_pieces.h"
 
-/* So many units from outside the source are mended after the others have come by words. */
-#define BYTES_FEW 3
-
 /* How the units of a piece are got. */
 typedef enum byte_way {
     BYTES_NONE,     /* there are none */
@@ -26,7 +23,6 @@ typedef struct byte_piece {
     int32_t first;
     int32_t skip; /* bytes of `low` before the first that is wanted */
     byte_way way;
-    bool is_mended; /* units from beyond one end of the source follow one by one */
 } byte_piece;
 
 /* Finds the way, and begins with the loads; units `low` to `high` of the piece are in the row. */
@@ -46,16 +42,8 @@ static __device__ inline void load_any_bytes(const cc__strips_plan *plan, int32_
         base = along->high[0];
         slope = along->high[1];
     } else if (at + low < 0 || at + high > along->size) {
-        const int32_t first = at + low < 0 ? -at : low;
-        const int32_t last = at + high > along->size ? along->size - at : high;
         piece->way = BYTES_EACH;
-        if (first - low + high - last > BYTES_FEW || first >= last)
-            return;
-        if (low < first && last < high)
-            return;
-        piece->is_mended = true;
-        low = first;
-        high = last;
+        return;
     }
     if (slope == 0) {
         if (base >= 0) {
@@ -108,7 +96,7 @@ static __device__ inline void load_bytes(const cc__strips_plan *plan, int32_t nu
                                          byte_piece *out)
 {
     const int32_t count = 16 / unit_bytes;
-    const byte_piece none = {NULL, NULL, {{0, 0, 0, 0}}, {{0, 0, 0, 0}}, 0, 0, BYTES_NONE, false};
+    const byte_piece none = {NULL, NULL, {{0, 0, 0, 0}}, {{0, 0, 0, 0}}, 0, 0, BYTES_NONE};
     *out = none;
     if (number >= plan->all_pieces)
         return;
@@ -191,39 +179,13 @@ static __device__ inline cc__copy_unit finish_bytes(const cc__strips_plan *plan,
     return load_unit(plan->value, 16);
 }
 
-/* Puts units from outside the source where a word had others. */
-static __device__ inline void mend_bytes(const cc__strips_plan *plan, const byte_piece *piece, int32_t unit_bytes,
-                                         cc__copy_unit *unit)
-{
-    const uint64_t mask = unit_bytes == 1 ? 0xff : 0xffff;
-    const int32_t at = piece->first - plan->along.before;
-    const int32_t count = 16 / unit_bytes;
-    const int32_t low = piece->first < 0 ? -piece->first : 0;
-    const int32_t high = plan->length - piece->first < count ? plan->length - piece->first : count;
-    const bool is_before = at + low < 0;
-    const int32_t end = is_before ? -at : high;
-    CC__UNROLL_NONE
-    for (int32_t i = is_before ? low : plan->along.size - at; i < end; i++) {
-        const int32_t found = cc__strips_find(&plan->along, at + i);
-        const unsigned char *from = found < 0 ? plan->value : piece->from + (int64_t)found * plan->from_step;
-        const int32_t shift = i * unit_bytes % 8 * 8;
-        const uint64_t one = load_unit(from, unit_bytes).part[0] << shift;
-        if (i * unit_bytes < 8)
-            unit->part[0] = (unit->part[0] & ~(mask << shift)) | one;
-        else
-            unit->part[1] = (unit->part[1] & ~(mask << shift)) | one;
-    }
-}
-
 static __device__ inline void move_bytes(const cc__strips_plan *plan, int32_t unit_bytes)
 {
     byte_piece piece;
     load_bytes(plan, (int32_t)blockIdx.x * CC__BLOCK_THREADS + (int32_t)threadIdx.x, unit_bytes, &piece);
     if (piece.way == BYTES_NONE)
         return;
-    cc__copy_unit unit = finish_bytes(plan, &piece, unit_bytes);
-    if (piece.is_mended && piece.way != BYTES_EACH)
-        mend_bytes(plan, &piece, unit_bytes, &unit);
+    const cc__copy_unit unit = finish_bytes(plan, &piece, unit_bytes);
     store_strip_piece(piece.to, &unit, piece.first, plan->length, unit_bytes);
 }
 

@@ -30,10 +30,8 @@
 /* For loops whose arrays must stay in registers. */
 #ifdef __CUDA_ARCH__
 #define CC__UNROLL _Pragma("unroll")
-#define CC__UNROLL_NONE _Pragma("unroll 1")
 #else
 #define CC__UNROLL
-#define CC__UNROLL_NONE
 #endif
 
 /*

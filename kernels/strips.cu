@@ -62,14 +62,12 @@ DEFINE_STRIPS(4)
 DEFINE_STRIPS(8)
 DEFINE_STRIPS(16)
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 8)
-    move_bytes_1(const __grid_constant__ cc__strips_plan plan)
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) move_bytes_1(const __grid_constant__ cc__strips_plan plan)
 {
     move_bytes(&plan, 1);
 }
 
-static __global__ void __launch_bounds__(CC__BLOCK_THREADS, 8)
-    move_bytes_2(const __grid_constant__ cc__strips_plan plan)
+static __global__ void __launch_bounds__(CC__BLOCK_THREADS) move_bytes_2(const __grid_constant__ cc__strips_plan plan)
 {
     move_bytes(&plan, 2);
 }

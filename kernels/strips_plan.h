@@ -143,14 +143,30 @@ static inline void cc__strips_find_source(const cc__rearrange *work, const unsig
     }
 }
 
-/* False when there are too many pieces. `skewed` is what a row may have before its first whole piece, in units. */
+/*
+ * Of much work, rows with borders that have few pieces: in each warp some pieces are of several kinds, or near an end,
+ * and got byte by byte, while all wait. The other kernels are sooner then, of bytes only where borders end within
+ * pieces.
+ */
+#define CC__STRIPS_MUCH ((int64_t)1 << 16)
+static inline bool cc__strips_wait_for_borders(const cc__strips_plan *plan, int32_t skewed, int64_t pieces)
+{
+    const int32_t end = plan->along.before + plan->along.size;
+    if (plan->has_border == 0 || pieces * plan->rows < CC__STRIPS_MUCH)
+        return false;
+    if (plan->unit_bytes == 2)
+        return pieces < 192;
+    return pieces < 80 && (skewed != 0 || plan->along.before % 16 != 0 || end % 16 != 0);
+}
+
+/* False when others do it sooner. `skewed` is what a row may have before its first whole piece, in units. */
 static inline bool cc__strips_plan_bytes(const cc__rearrange *work, int32_t skewed, cc__strips_plan *plan)
 {
     const int32_t count = 16 / work->unit_bytes;
     const int64_t pieces = (plan->length + skewed + count - 1) / count;
     const int64_t all = pieces * plan->rows;
     if (work->unit_bytes > 2 || (plan->from_step != work->unit_bytes && plan->from_step != -work->unit_bytes) ||
-        all > INT32_MAX - CC__BLOCK_THREADS)
+        all > INT32_MAX - CC__BLOCK_THREADS || cc__strips_wait_for_borders(plan, skewed, pieces))
         return false;
     cc__strips_find_source(work, plan->source);
     const cc__strips_axis *along = &plan->along;

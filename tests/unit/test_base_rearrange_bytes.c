@@ -181,6 +181,40 @@ START_TEST(where_a_source_begins_and_ends)
 }
 END_TEST
 
+/* Rows of a dense image, with borders along them. */
+static bool takes_words(int64_t bytes, int64_t before, int64_t from_size, int64_t rows)
+{
+    static unsigned char place[16] __attribute__((aligned(16))); /* nothing is read or written */
+    const int64_t size = from_size + 2 * before;
+    cc__rearrange work = {.to = place,
+                          .from = place,
+                          .axes = {{size, bytes, bytes, from_size, before, CC_BORDER_SYMMETRIC},
+                                   {rows, size * bytes, from_size * bytes, rows, 0, CC_BORDER_SYMMETRIC},
+                                   {1, 0, 0, 1, 0, 0},
+                                   {1, 0, 0, 1, 0, 0}},
+                          .to_type = bytes == 1 ? CC_PIXEL_UINT8 : CC_PIXEL_UINT16,
+                          .from_type = bytes == 1 ? CC_PIXEL_UINT8 : CC_PIXEL_UINT16,
+                          .components = 1};
+    cc__strips_plan plan;
+    cc__rearrange_normalize(&work);
+    ck_assert(cc__strips_plan_make(&work, &plan));
+    ck_assert_int_eq(plan.has_border, before > 0);
+    return plan.all_pieces > 0;
+}
+
+/* What was measured: rows of 64 and 256 pieces, of 1 and 2 bytes. */
+START_TEST(short_rows_with_borders)
+{
+    ck_assert(takes_words(1, 32, 960, 1024));
+    ck_assert(!takes_words(1, 1, 1022, 1024));
+    ck_assert(!takes_words(1, 33, 1022, 1024)); /* rows begin anywhere */
+    ck_assert(takes_words(1, 1, 4094, 256));
+    ck_assert(!takes_words(2, 32, 448, 1024));
+    ck_assert(takes_words(2, 1, 2046, 256));
+    ck_assert(takes_words(2, 1, 510, 1023)); /* a piece less than what is much */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base_rearrange_bytes");
@@ -191,6 +225,7 @@ int main(void)
     tcase_add_test(tcase, borders_across);
     tcase_add_test(tcase, large_box);
     tcase_add_test(tcase, where_a_source_begins_and_ends);
+    tcase_add_test(tcase, short_rows_with_borders);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
