@@ -14,10 +14,6 @@
         *(HOLDER *)to = (HOLDER)cc__store_##NAME(value);                                                               \
         break;
 
-#define CC__BYTES_OF_ANY(NAME, HOLDER, BITS)                                                                           \
-    case CC_PIXEL_##NAME:                                                                                              \
-        return BITS / 8;
-
 CC__SHARED double cc__load_any(int32_t type, const unsigned char *from)
 {
     switch (type) {
@@ -40,8 +36,19 @@ CC__SHARED void cc__store_any(int32_t type, unsigned char *to, double value)
 CC__SHARED int64_t cc__bytes_of_real(int32_t type)
 {
     switch (type) {
-        CC__FOR_EACH_TYPE_UP_TO_16_BITS(CC__BYTES_OF_ANY)
-        CC__FOR_EACH_TYPE_OF_32_BITS(CC__BYTES_OF_ANY)
+    case CC_PIXEL_BOOL:
+    case CC_PIXEL_UINT8:
+    case CC_PIXEL_INT8:
+        return 1;
+    case CC_PIXEL_UINT16:
+    case CC_PIXEL_INT16:
+    case CC_PIXEL_FLOAT16:
+    case CC_PIXEL_BFLOAT16:
+        return 2;
+    case CC_PIXEL_UINT32:
+    case CC_PIXEL_INT32:
+    case CC_PIXEL_FLOAT32:
+        return 4;
     }
     return 8;
 }

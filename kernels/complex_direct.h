@@ -46,7 +46,8 @@ static __device__ inline complex64_bits complex64_about_DIVIDE(complex64_bits x,
     const uint32_t nan = UINT32_C(0x7fc00000);
     const complex64_bits made = {by_zero ? nan : cc__bits_of_float32((float)about.real),
                                  by_zero ? nan : cc__bits_of_float32((float)about.imaginary)};
-    *is_sure = *is_sure & (by_zero | !(cc__is_unsure(about.real) | cc__is_unsure(about.imaginary)));
+    const bool is_unsure = cc__is_unsure(about.real) || cc__is_unsure(about.imaginary);
+    *is_sure = *is_sure && (by_zero || !is_unsure);
     return made;
 }
 
