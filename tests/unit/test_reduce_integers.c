@@ -23,12 +23,6 @@ static const small_type types[] = {{CC_PIXEL_BOOL, 0, 1},
                                    {CC_PIXEL_UINT16, 0, 65535},
                                    {CC_PIXEL_INT16, -32768, 32767}};
 
-static void bring_to_device(cc_image *image)
-{
-    if (fixture_device_count() > 0)
-        fixture_ok(cc_image_prefetch(image, NULL, 0));
-}
-
 static double measured(cc_reduction reduction, cc_image *input, cc_image *second)
 {
     double value = -1234;
@@ -74,7 +68,7 @@ START_TEST(extremes)
             for (int64_t n = 0; n < counts[size]; ++n)
                 values[n] = n % 2 == 0 ? even : odd;
             cc_image *image = numbers_image(type->type, 1, counts[size], 1, values);
-            bring_to_device(image);
+            fixture_bring_to_device(image);
             expect_measures(image, values, counts[size]);
             /* One piece has nothing to join. */
             const double distance = (even - odd) / 2;
@@ -95,7 +89,7 @@ START_TEST(variance_of_what_is_far_from_zero)
         for (int64_t i = 0; i < PIECE; ++i)
             values[i] = wide[n].greatest - (i == 77 ? 1 : 0);
         cc_image *image = numbers_image(wide[n].type, 1, PIECE, 1, values);
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         /* p (1 - p) of one in so many. */
         ck_assert(measured(CC_REDUCE_VARIANCE, image, NULL) == (double)(PIECE - 1) / (double)(PIECE * PIECE));
         cc_image_release(image);
@@ -118,7 +112,7 @@ START_TEST(views)
     for (int32_t components = 1; components <= 2; ++components) {
         cc_image *image = numbers_image(type->type, components, width, height, values);
         cc_image *each = fixture_image(CC_PIXEL_FLOAT64, components, 1, 1, 1, 1);
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         for (int32_t n = 0; n < COUNT(parts); ++n) {
             const int64_t *index = parts[n].index, *size = parts[n].size;
             double sums[2] = {0, 0};
@@ -162,7 +156,7 @@ START_TEST(products)
                 for (int64_t i = 0; i < count; ++i)
                     values[n][i] = i % 3 == 0 ? both[n]->least : both[n]->greatest - (double)(i * (n + 3) % 2);
                 images[n] = numbers_image(both[n]->type, 1, count, 1, values[n]);
-                bring_to_device(images[n]);
+                fixture_bring_to_device(images[n]);
             }
             for (int64_t i = 0; i < count; ++i)
                 expected += (int64_t)values[0][i] * (int64_t)values[1][i];
@@ -190,7 +184,7 @@ START_TEST(truth_values)
         ones += pixels[n] != 0;
     }
     fixture_ok(cc_image_unmap_host(image, pixels));
-    bring_to_device(image);
+    fixture_bring_to_device(image);
     ck_assert(measured(CC_REDUCE_SUM, image, NULL) == ones);
     ck_assert(measured(CC_REDUCE_DOT, image, image) == ones);
     ck_assert(measured(CC_REDUCE_MINIMUM, image, NULL) == 0);
@@ -218,7 +212,7 @@ START_TEST(many_pixels_in_bins)
         for (int64_t n = 0; n < width * height; ++n)
             pixels[n] = copy[n] = (uint16_t)(n % 2 == 0 ? n * 40503 >> 3 : n % 5000 - 1200);
         fixture_ok(cc_image_unmap_host(image, pixels));
-        bring_to_device(image);
+        fixture_bring_to_device(image);
         for (int32_t first = 0; first < 2; ++first) {
             const cc_region rows = {{0, first, 0, 0}, {width, height - first, 1, 1}};
             cc_image *view = NULL;
